@@ -15,7 +15,7 @@ pub struct Claim {
 
 impl Claim {
     /// A claim without the bytes.
-    fn of(requests: u64, failed: u64) -> Self {
+    fn without_bytes(requests: u64, failed: u64) -> Self {
         Self {
             requests,
             failed,
@@ -57,7 +57,7 @@ pub fn oha(stdout: &str) -> Option<Claim> {
         let of = |(code, n): (&String, &Value)| n.as_u64().filter(|_| code.starts_with('2') == ok);
         codes.iter().filter_map(of).sum()
     };
-    Some(Claim::of(count(true), count(false)))
+    Some(Claim::without_bytes(count(true), count(false)))
 }
 
 /// Parses wrk's output: requests in one line, and failures only if there are any.
@@ -74,7 +74,7 @@ pub fn wrk(stdout: &str) -> Option<Claim> {
     };
     let refused = numbers("Non-2xx or 3xx responses:");
     let failed = refused + numbers("Socket errors:");
-    Some(Claim::of(all.saturating_sub(refused), failed))
+    Some(Claim::without_bytes(all.saturating_sub(refused), failed))
 }
 
 /// Parses h2load's line of requests: `12 total, 15 started, 12 done, 12 succeeded, 0 failed, …`.
@@ -89,7 +89,7 @@ pub fn h2load(stdout: &str) -> Option<Claim> {
         entry?.trim().parse().ok()
     };
     // Errors and timeouts are included in `failed`.
-    Some(Claim::of(count("succeeded")?, count("failed")?))
+    Some(Claim::without_bytes(count("succeeded")?, count("failed")?))
 }
 
 /// Parses ghz's summary: the number of calls, and the number with status OK.
@@ -102,7 +102,7 @@ pub fn ghz(stdout: &str) -> Option<Claim> {
     };
     let all = count("Count:")?;
     let ok = count("[OK]").unwrap_or(0);
-    Some(Claim::of(ok, all.saturating_sub(ok)))
+    Some(Claim::without_bytes(ok, all.saturating_sub(ok)))
 }
 
 #[cfg(test)]

@@ -120,17 +120,17 @@ impl Title<'_> {
         target: Option<Target>,
     ) -> Comparison {
         let figure = |run: &Run| self.unit.figure(run);
-        let median = |of: fn(&Run) -> f64| Spread::of(theirs.iter().map(of)).median;
+        let median = |of: fn(&Run) -> f64| Spread::from_values(theirs.iter().map(of)).median;
         let ratio = ours.map(|ours| {
             let pairs = ours.iter().zip(theirs);
-            Spread::of(pairs.map(|(a, b)| figure(a) / figure(b)))
+            Spread::from_values(pairs.map(|(a, b)| figure(a) / figure(b)))
         });
         let seconds = f64::from(self.seconds);
-        let cost = Spread::of(theirs.iter().map(figure)).median;
+        let cost = Spread::from_values(theirs.iter().map(figure)).median;
         Comparison {
             case: self.case.to_owned(),
             tool,
-            rate: Spread::of(theirs.iter().map(|run| run.requests as f64 / seconds)),
+            rate: Spread::from_values(theirs.iter().map(|run| run.requests as f64 / seconds)),
             cost: self.unit.print(cost),
             user_share: median(|run| run.user_share),
             server_micros: median(|run| run.server_nanos) / 1e3,

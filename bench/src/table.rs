@@ -49,7 +49,7 @@ pub struct Spread {
 impl Spread {
     /// The spread of at least one figure; all NaN without figures.
     #[must_use]
-    pub fn of(figures: impl IntoIterator<Item = f64>) -> Self {
+    pub fn from_values(figures: impl IntoIterator<Item = f64>) -> Self {
         let mut sorted: Vec<f64> = figures.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
         let at = |index: usize| sorted.get(index).copied().unwrap_or(f64::NAN);
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn the_median_is_the_middle_or_between_the_two_middles() {
-        let of = |figures: &[f64]| Spread::of(figures.iter().copied());
+        let of = |figures: &[f64]| Spread::from_values(figures.iter().copied());
         let spread = |median, min, max| Spread { median, min, max };
         assert_eq!(of(&[3.0, 1.0, 2.0]), spread(2.0, 1.0, 3.0));
         assert_eq!(of(&[4.0, 1.0, 2.0, 3.0]), spread(2.5, 1.0, 4.0));

@@ -68,7 +68,7 @@ pub struct Witness {
 impl Witness {
     /// The counters of `drumfire serve`.
     #[must_use]
-    pub fn of(counters: &str) -> Option<Self> {
+    pub fn parse(counters: &str) -> Option<Self> {
         let counters: Value = serde_json::from_str(counters).ok()?;
         Some(Self {
             faults: counters["faults"].as_u64()?,
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn counts_are_the_targets() {
         let witness =
-            Witness::of(r#"{"responses":805,"faults":31,"requests":900}"#).expect("counters");
+            Witness::parse(r#"{"responses":805,"faults":31,"requests":900}"#).expect("counters");
         let reading = |count| Reading {
             without_answer: Some(count),
             ..Reading::default()

@@ -40,7 +40,7 @@ static METHODS: LazyLock<[(Method, ReplyForm); 4]> = LazyLock::new(|| {
     ]
     .map(|name| {
         let method = schema.method(name).expect("it is there");
-        let form = ReplyForm::of(&method);
+        let form = ReplyForm::for_method(&method);
         (method, form)
     })
 });

@@ -41,7 +41,8 @@ mod tests {
 
     #[test]
     fn every_sentence_is_needed() {
-        let findings = |text: &str| check(&Repository::of(&[("crates/x/src/lib.rs", text)])).len();
+        let findings =
+            |text: &str| check(&Repository::in_memory(&[("crates/x/src/lib.rs", text)])).len();
         let docs = "//! X.\n//!\n//! Knows a. Must\n//! not know b. Start reading at c.\n";
         assert_eq!(findings(docs), 0);
         assert_eq!(findings("//! X. Start reading at c.\n"), 1);

@@ -67,7 +67,7 @@ mod tests {
                 ("ARCHITECTURE.md", page.as_str()),
                 ("crates/a/x/Cargo.toml", manifest),
             ];
-            check(&Repository::of(&files)).len()
+            check(&Repository::in_memory(&files)).len()
         };
         let dependency = "[dependencies]\nrustix.workspace = true\n";
         assert_eq!(findings("none", dependency), 1);

@@ -28,7 +28,7 @@ mod tests {
     fn the_limit_is_exact_and_tests_are_free() {
         let severity = |lines: usize| {
             let text = "x();\n".repeat(lines) + "#[cfg(test)]\nmod tests {\n}\n";
-            let findings = check(&Repository::of(&[("crates/x/src/a.rs", &text)]));
+            let findings = check(&Repository::in_memory(&[("crates/x/src/a.rs", &text)]));
             findings.first().map(|finding| finding.severity)
         };
         assert_eq!(severity(LINES_MAX), None);

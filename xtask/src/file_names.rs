@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn names_that_say_nothing_are_found_anywhere_in_a_path() {
-        let findings = |path: &str| check(&Repository::of(&[(path, "")])).len();
+        let findings = |path: &str| check(&Repository::in_memory(&[(path, "")])).len();
         assert_eq!(findings("crates/x/src/utils.rs"), 1);
         assert_eq!(findings("crates/x/src/common/a.rs"), 1);
         assert_eq!(findings("crates/x/src/common/mod.rs"), 2);

@@ -10,7 +10,7 @@ pub(crate) struct Homes<'a>(BTreeMap<(&'a str, &'a str), Vec<&'a str>>);
 
 impl<'a> Homes<'a> {
     /// Reads the declarations of all files except tests.
-    pub(crate) fn of(files: &'a [RustFile]) -> Self {
+    pub(crate) fn from_files(files: &'a [RustFile]) -> Self {
         let mut homes: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
         for file in files {
             for item in types(file) {

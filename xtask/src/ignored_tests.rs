@@ -58,7 +58,8 @@ mod tests {
 
     #[test]
     fn only_a_reason_excuses() {
-        let findings = |text: &str| check(&Repository::of(&[("crates/x/src/a.rs", text)])).len();
+        let findings =
+            |text: &str| check(&Repository::in_memory(&[("crates/x/src/a.rs", text)])).len();
         assert_eq!(findings("#[test]\n#[ignore]\nfn a() {}"), 1);
         assert_eq!(
             findings("#[test]\n#[ignore = \"an hour long\"]\nfn a() {}"),
@@ -72,7 +73,7 @@ mod tests {
                         test = false\n\n[[bin]]\nname = \"c\"\n\n[dependencies]\n";
         let violations = |path: &str, text: &str| {
             let files = [("x/Cargo.toml", manifest), (path, text)];
-            check(&Repository::of(&files)).len()
+            check(&Repository::in_memory(&files)).len()
         };
         let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {}\n}\n";
         assert_eq!(violations("x/src/bin/a.rs", tests), 2);

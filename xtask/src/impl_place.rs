@@ -22,7 +22,7 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
 
 fn findings(repository: &Repository, exceptions: &[(&str, &str)]) -> Vec<Finding> {
     let files = repository.rust_files();
-    let homes = Homes::of(&files);
+    let homes = Homes::from_files(&files);
     let mut found = Vec::new();
     let mut needed = Vec::new();
     for file in &files {
@@ -61,7 +61,7 @@ mod tests {
     use crate::Repository;
 
     fn findings(files: &[(&str, &str)]) -> usize {
-        all(&Repository::of(files), &[]).len()
+        all(&Repository::in_memory(files), &[]).len()
     }
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
             ("crates/x/src/a.rs", "struct Slot;\n"),
             ("crates/x/src/b.rs", "impl Slot {\n}\n"),
         ];
-        let with = |exceptions| all(&Repository::of(&files), exceptions).len();
+        let with = |exceptions| all(&Repository::in_memory(&files), exceptions).len();
         assert_eq!(with(&[("crates/x/src/b.rs", "Slot")]), 0);
         assert_eq!(with(&[("crates/x/src/c.rs", "Slot")]), 2);
     }

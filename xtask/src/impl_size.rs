@@ -50,7 +50,7 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
 
 /// Every type with an inherent `impl`, by its module and name, without tests.
 pub(crate) fn impl_sizes(files: &[RustFile]) -> Vec<ImplSize<'_>> {
-    let homes = Homes::of(files);
+    let homes = Homes::from_files(files);
     let mut sizes: BTreeMap<(&str, &str), ImplSize<'_>> = BTreeMap::new();
     for file in files {
         let mut counted = BTreeSet::new();
@@ -82,7 +82,7 @@ mod tests {
     use crate::{Repository, Severity};
 
     fn severity(path: &str, text: &str) -> Option<Severity> {
-        let findings = check(&Repository::of(&[(path, text)]));
+        let findings = check(&Repository::in_memory(&[(path, text)]));
         findings.first().map(|finding| finding.severity)
     }
 
@@ -126,7 +126,7 @@ mod tests {
                 "struct Slot;\nimpl Slot {\n}\nimpl Slot {\n}\n",
             ),
         ];
-        let files = Repository::of(&files).rust_files();
+        let files = Repository::in_memory(&files).rust_files();
         let sizes = impl_sizes(&files);
         let seen: Vec<_> = sizes
             .iter()

@@ -14,7 +14,7 @@ const EXPORTS_MAX: u32 = 8;
 /// `crates/core/engine/src/` and `crates/core/engine/src/exchanges/`. `root` is the folder of a crate's
 /// sources.
 pub(crate) fn graphs(files: &[RustFile], root: &str) -> BTreeMap<String, Graph> {
-    let modules = Modules::of(files, root);
+    let modules = Modules::from_files(files, root);
     let mut graphs: BTreeMap<String, Graph> = BTreeMap::new();
     for path in modules.files.keys() {
         if let Some((part, parent)) = path.split_last() {
@@ -59,7 +59,7 @@ struct Modules<'a> {
 
 impl<'a> Modules<'a> {
     /// Reads the crate's files, except for additional programs and test modules.
-    fn of(files: &'a [RustFile], root: &str) -> Self {
+    fn from_files(files: &'a [RustFile], root: &str) -> Self {
         let own = files
             .iter()
             .filter(|file| file.product_lines() > 0)
@@ -236,7 +236,7 @@ mod tests {
             }
         }
         files.push((&path, text));
-        let files = Repository::of(&files).rust_files();
+        let files = Repository::in_memory(&files).rust_files();
         let graph = graphs(&files, "crates/x/src/")["crates/x/src/"].clone();
         assert_eq!(graph.len(), 5, "the root is no part");
         graph["a"].iter().cloned().collect()
@@ -307,7 +307,7 @@ mod tests {
             ("crates/x/src/main.rs", "use x::a;\n"),
             ("crates/y/src/a.rs", "use crate::a::B;\n"),
         ];
-        let files = Repository::of(&files).rust_files();
+        let files = Repository::in_memory(&files).rust_files();
         let graphs = graphs(&files, "crates/x/src/");
         assert_eq!(graphs.len(), 2);
         let text = format!("{:?}", graphs["crates/x/src/a/"]);

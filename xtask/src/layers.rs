@@ -149,7 +149,7 @@ mod tests {
                 tests_use: own(tests_use),
             })
             .collect();
-        let repository = Repository::of(&[(PAGE, page)]);
+        let repository = Repository::in_memory(&[(PAGE, page)]);
         let found = compare(&crates(&repository), &members);
         found.into_iter().map(|finding| finding.message).collect()
     }

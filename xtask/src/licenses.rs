@@ -13,7 +13,7 @@ const RULES: &str = "deny.toml";
 /// Every package with another license, or without one.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
-    let rules = Rules::of(repository.text(RULES));
+    let rules = Rules::parse(repository.text(RULES));
     match metadata::linked_packages(repository) {
         Ok(packages) => findings(&packages, &rules),
         Err(message) => vec![Finding::violation("Cargo.toml", 0, message)],
@@ -47,7 +47,7 @@ struct Rules {
 
 impl Rules {
     /// Reads the section `licenses`, one list after the other.
-    fn of(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let section = text.split("\n[licenses]\n").nth(1).unwrap_or_default();
         let section = section.split("\n[").next().unwrap_or_default();
         let list = |name: &str| {
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_license_is_one_that_is_allowed() {
-        let rules = Rules::of(DENY);
+        let rules = Rules::parse(DENY);
         for (name, license, allowed) in [
             ("a", "MIT", true),
             ("a", "MIT OR GPL-3.0", true),
@@ -174,7 +174,7 @@ mod tests {
             package("bad", "GPL-3.0".into(), "registry".into()),
             package("none", Value::Null, "registry".into()),
         ];
-        let found = findings(&packages, &Rules::of(DENY));
+        let found = findings(&packages, &Rules::parse(DENY));
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].contains("`bad` is under GPL-3.0"));

@@ -177,11 +177,11 @@ mod tests {
                     "/// Doc.\npub const A: usize = 2 * 8;\n",
                 ),
             ];
-            let found = check(&Repository::of(&files));
+            let found = check(&Repository::in_memory(&files));
             found.iter().filter(|finding| finding.line > 0).count()
         };
         assert_eq!(findings("16"), 0);
         assert_eq!(findings("15"), 1);
-        assert!(!check(&Repository::of(&[])).is_empty());
+        assert!(!check(&Repository::in_memory(&[])).is_empty());
     }
 }

@@ -109,7 +109,7 @@ mod tests {
                 ("docs/manual/b.md", "## What's new? (v1)\n"),
                 ("README.md", ""),
             ];
-            check(&Repository::of(&files)).len()
+            check(&Repository::in_memory(&files)).len()
         };
         for good in [
             "manual/b.md",
@@ -130,6 +130,6 @@ mod tests {
     #[test]
     fn code_is_not_followed() {
         let page = "`[a](b)`\n```\n[a](b)\n```\n";
-        assert!(check(&Repository::of(&[("a.md", page)])).is_empty());
+        assert!(check(&Repository::in_memory(&[("a.md", page)])).is_empty());
     }
 }

@@ -20,7 +20,7 @@ use tally::Tally;
 /// The table of a repository, followed by lists of outliers.
 #[must_use]
 pub fn print(repository: &Repository) -> String {
-    page::print(&Measures::of(repository))
+    page::print(&Measures::from_repository(repository))
 }
 
 /// The measures of a repository.
@@ -34,7 +34,7 @@ struct Measures {
 }
 
 impl Measures {
-    fn of(repository: &Repository) -> Self {
+    fn from_repository(repository: &Repository) -> Self {
         let files: Vec<RustFile> = repository
             .rust_files()
             .into_iter()
@@ -46,7 +46,7 @@ impl Measures {
             let folder = source_folder(&file.path);
             let own = crates.entry(crate_of(folder).to_owned()).or_default();
             let names = own.add_file(file);
-            own.comments.add(&Comments::of(file));
+            own.comments.add(&Comments::count(file));
             for name in names {
                 homes.entry(name).or_default().insert(&file.path);
             }
@@ -109,7 +109,7 @@ mod tests {
             ),
             ("docs/example.rs", "fn f() {}\n"),
         ];
-        Measures::of(&Repository::of(&files))
+        Measures::from_repository(&Repository::in_memory(&files))
     }
 
     #[test]

@@ -152,7 +152,7 @@ fn drawing(graph: &Graph) -> String {
     let rings = rings(graph);
     let mut layers: BTreeMap<usize, Vec<Line>> = BTreeMap::new();
     for ring in &rings {
-        let line = Line::of(ring, graph);
+        let line = Line::new(ring, graph);
         layers
             .entry(height(ring, &rings, graph))
             .or_default()
@@ -184,7 +184,7 @@ struct Line {
 }
 
 impl Line {
-    fn of(ring: &[&str], graph: &Graph) -> Self {
+    fn new(ring: &[&str], graph: &Graph) -> Self {
         let used: BTreeSet<&str> = below(ring, graph).collect();
         Self {
             parts: ring.join(CIRCLE),
@@ -256,7 +256,7 @@ mod tests {
                 ("crates/x/src/a/c.rs", used),
             ];
             let map = format!("{BEGIN}{END}");
-            let repository = Repository::of(&[&files[..], &[(PAGE, map.as_str())]].concat());
+            let repository = Repository::in_memory(&[&files[..], &[(PAGE, map.as_str())]].concat());
             let findings = check(&repository).into_iter();
             findings.map(|found| found.to_string()).collect::<Vec<_>>()
         };
@@ -275,7 +275,7 @@ mod tests {
             ("crates/x/src/main.rs", "mod only;\n"),
             ("crates/x/src/only.rs", "pub(crate) struct X;\n"),
         ];
-        let with = |map: &str| Repository::of(&[&sources[..], &[(PAGE, map)]].concat());
+        let with = |map: &str| Repository::in_memory(&[&sources[..], &[(PAGE, map)]].concat());
         let old = format!("before\n{BEGIN}\n    low\n\n{END}after\n");
         assert_eq!(check(&with(&old)).len(), 1);
         let map = redrawn(&with(&old)).unwrap();

@@ -96,7 +96,7 @@ struct Match {
 }
 
 impl Match {
-    fn of(line: usize, text: &str) -> Option<Self> {
+    fn find(line: usize, text: &str) -> Option<Self> {
         PATTERN.find(text).map(|found| Self {
             line,
             words: found.as_str().trim().to_owned(),
@@ -121,7 +121,7 @@ fn pages(repository: &Repository) -> BTreeMap<String, Vec<Match>> {
     let matches = |text: &str| {
         let lines = text.lines().enumerate();
         lines
-            .filter_map(|(at, line)| Match::of(at + 1, line))
+            .filter_map(|(at, line)| Match::find(at + 1, line))
             .collect()
     };
     pages
@@ -141,7 +141,7 @@ fn in_literals(text: &str) -> Vec<Match> {
         // A backslash at the end of a line joins it with the next line.
         let literal = text[place].replace("\\\n", "\0");
         let joined: String = literal.split('\0').map(str::trim_start).collect();
-        matches.extend(Match::of(line, joined.trim_start_matches('"')));
+        matches.extend(Match::find(line, joined.trim_start_matches('"')));
     }
     matches
 }
@@ -153,7 +153,7 @@ fn in_help(path: &str, text: &str) -> Vec<Match> {
     }
     let docs = text.lines().enumerate().filter_map(|(at, line)| {
         let doc = line.trim_start().strip_prefix("/// ")?;
-        Match::of(at + 1, doc)
+        Match::find(at + 1, doc)
     });
     docs.collect()
 }
@@ -163,7 +163,7 @@ fn in_comments(path: &str, text: &str) -> Vec<Finding> {
     let lines = text.lines().map(str::trim_start).enumerate();
     let matches = lines.filter_map(|(at, line)| {
         let comment = line.strip_prefix("//")?.trim_start_matches(['/', '!', ' ']);
-        Match::of(at + 1, comment)
+        Match::find(at + 1, comment)
     });
     let advice = matches.map(|row| {
         let message = format!("line {}: \"{}\"; name the subject", row.line, row.words);
@@ -181,7 +181,7 @@ mod tests {
     /// The words found in a file, and whether they fail the tests.
     fn found(path: &str, text: &str, allowed: usize) -> Vec<(usize, Severity, String)> {
         let allowed = BTreeMap::from([(path, allowed)]);
-        let findings = against(&Repository::of(&[(path, text)]), &allowed);
+        let findings = against(&Repository::in_memory(&[(path, text)]), &allowed);
         let words = |message: &str| message.split('"').nth(1).unwrap_or("-").to_owned();
         let rows = findings
             .iter()

@@ -51,7 +51,7 @@ mod tests {
     fn a_heading_is_no_reason() {
         let findings = |list: &str| {
             let text = format!("[workspace.dependencies]\n{list}\n[profile.dev]\nx = 1\n");
-            check(&Repository::of(&[("Cargo.toml", &text)])).len()
+            check(&Repository::in_memory(&[("Cargo.toml", &text)])).len()
         };
         assert_eq!(findings("a = \"1\" # it parses what we can't"), 0);
         assert_eq!(

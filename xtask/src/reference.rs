@@ -325,7 +325,7 @@ mod tests {
         let findings = |page: &str| -> Vec<String> {
             let b = format!("{}\n", lines("b", &A.replace("1\\|2", "3")));
             let page = format!("{b}{page}");
-            let found = check_tables(&Repository::of(&[("docs/x.md", &page)]), &tables());
+            let found = check_tables(&Repository::in_memory(&[("docs/x.md", &page)]), &tables());
             found.iter().map(ToString::to_string).collect()
         };
         assert_eq!(findings(&lines("a", A)), [""; 0]);

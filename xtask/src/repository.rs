@@ -65,7 +65,7 @@ impl Repository {
 
     /// A repository that exists only in memory, for testing a check.
     #[must_use]
-    pub fn of(files: &[(&str, &str)]) -> Self {
+    pub fn in_memory(files: &[(&str, &str)]) -> Self {
         let owned = |&(path, text): &(&str, &str)| (path.to_owned(), text.to_owned());
         Self {
             root: PathBuf::new(),

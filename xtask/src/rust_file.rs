@@ -19,7 +19,7 @@ pub(crate) enum LineKind {
 impl LineKind {
     /// Classifies a line by its beginning, and by whether the mask left anything of it. A block
     /// comment counts as a comment only on its first line; our sources have no block comments.
-    fn of(line: &str, masked: &str) -> Self {
+    fn classify(line: &str, masked: &str) -> Self {
         let line = line.trim_start();
         if line.is_empty() {
             Self::Blank
@@ -62,7 +62,7 @@ impl RustFile {
             line_kinds: text
                 .lines()
                 .zip(code.lines())
-                .map(|(line, masked)| LineKind::of(line, masked))
+                .map(|(line, masked)| LineKind::classify(line, masked))
                 .collect(),
             line_starts: std::iter::once(0)
                 .chain(code.match_indices('\n').map(|(at, _)| at + 1))

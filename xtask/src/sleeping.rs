@@ -32,7 +32,11 @@ mod tests {
         let page = "| layer | crate | uses | effects |\n|---|---|---|---|\n\
                     | 1 | `x` | | none |\n| 1 | `net` | | sockets |\n";
         let findings = |path: &str, text: &str| {
-            check(&Repository::of(&[("ARCHITECTURE.md", page), (path, text)])).len()
+            check(&Repository::in_memory(&[
+                ("ARCHITECTURE.md", page),
+                (path, text),
+            ]))
+            .len()
         };
         let sleeps = "#[cfg(test)]\nmod tests { fn a() { std::thread::sleep(x) } }";
         assert_eq!(findings("crates/a/x/src/a.rs", sleeps), 1);

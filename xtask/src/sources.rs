@@ -56,7 +56,7 @@ mod tests {
             ),
         ] {
             let lock = package(&source);
-            let found = check(&Repository::of(&[("Cargo.lock", &lock)]));
+            let found = check(&Repository::in_memory(&[("Cargo.lock", &lock)]));
             assert_eq!(found.len(), count, "{source}");
         }
     }

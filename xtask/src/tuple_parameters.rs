@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn only_parameters_of_functions_that_are_tuples_are_found() {
-        let findings = |text: &str| check(&Repository::of(&[("crates/x/src/a.rs", text)])).len();
+        let findings =
+            |text: &str| check(&Repository::in_memory(&[("crates/x/src/a.rs", text)])).len();
         for found in [
             "fn a((x, y): (u8, u8)) {}\n",
             "fn a(\n    x: u8,\n    pair: &(u8, u8),\n) -> u8 {}\n",

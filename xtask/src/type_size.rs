@@ -30,7 +30,7 @@ mod tests {
     fn severity(fields: usize, path: &str) -> Option<Severity> {
         let fields: String = (0..fields).map(|n| format!("    f{n}: u8,\n")).collect();
         let text = format!("struct Large {{\n{fields}}}\n");
-        let findings = check(&Repository::of(&[(path, &text)]));
+        let findings = check(&Repository::in_memory(&[(path, &text)]));
         findings.first().map(|finding| finding.severity)
     }
 

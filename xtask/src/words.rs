@@ -99,7 +99,7 @@ mod tests {
     fn banned_words_are_found_in_names_and_not_in_texts() {
         let findings = |path: &str, text: &str| {
             let files = [("GLOSSARY.md", GLOSSARY), (path, text)];
-            check(&Repository::of(&files)).len()
+            check(&Repository::in_memory(&files)).len()
         };
         assert_eq!(findings("crates/x/src/a.rs", "fn cache_hit() {}"), 1);
         assert_eq!(findings("crates/x/src/a.rs", "struct HitRate;"), 1);
@@ -116,6 +116,6 @@ mod tests {
 
     #[test]
     fn a_glossary_without_banned_words_is_an_error() {
-        assert_eq!(check(&Repository::of(&[])).len(), 1);
+        assert_eq!(check(&Repository::in_memory(&[])).len(), 1);
     }
 }

@@ -179,7 +179,9 @@ fn experiment(row: &Row, flags: &Flags, number: u32) -> Found {
         each.any(|(p, of)| *p <= looks.spent(pairs) && matters(&of.of_pairs))
     };
     let ended = (1..=row.pairs).find(|pairs| looks.is_look(*pairs) && judged(&looks, *pairs));
-    let each = paired.iter().filter_map(|of| SignedRank::of(of));
+    let each = paired
+        .iter()
+        .filter_map(|of| SignedRank::from_differences(of));
     let raised = holm(&each.map(|test| test.p).collect::<Vec<_>>());
     let mut raised = raised.iter().zip(&paired);
     Found {
@@ -187,7 +189,7 @@ fn experiment(row: &Row, flags: &Flags, number: u32) -> Found {
         pairs: ended.unwrap_or(row.pairs),
         once: judged(&self::looks(row.pairs, row.pairs), row.pairs),
         holm: raised.any(|(p, of)| *p <= 0.05 && matters(of)),
-        single: SignedRank::of(&paired[0]).is_some_and(|test| test.p <= 0.05),
+        single: SignedRank::from_differences(&paired[0]).is_some_and(|test| test.p <= 0.05),
         sets: sets(&levels, row),
     }
 }
@@ -244,7 +246,7 @@ fn sets(levels: &[Vec<f64>], row: &Row) -> bool {
     let tests = levels.iter().filter_map(|levels| {
         let (a, b) = levels.split_at(row.pairs);
         let b: Vec<f64> = b.iter().map(|level| level + shift).collect();
-        RankSum::of(a, &b)
+        RankSum::compare(a, &b)
     });
     let raised = holm(&tests.map(|test| test.p).collect::<Vec<_>>());
     raised.iter().any(|p| *p <= 0.05)

@@ -174,11 +174,11 @@ fn run(clock: &'static str, is_busy: bool, flags: &Flags, programs: &Programs) -
     // Both lists are in the order in which the single thread sent the requests.
     let pairs = reported.iter().zip(&captured);
     let differences = pairs.map(|(one, other)| one.0.cast_signed() - other.0.cast_signed());
-    let differences = Sorted::of(differences);
+    let differences = Sorted::new(differences);
     let generator = &summary["generator"];
     let quantiles = |of: &[Nanos]| {
         let times = of.iter().map(|time| time.0.cast_signed());
-        Sorted::of(times).quantiles()
+        Sorted::new(times).quantiles()
     };
     let facts = json!({
         "asked": clock,
@@ -233,7 +233,7 @@ fn reported(rows: &str) -> Option<Vec<Nanos>> {
 struct Sorted(Vec<i64>);
 
 impl Sorted {
-    fn of(numbers: impl Iterator<Item = i64>) -> Self {
+    fn new(numbers: impl Iterator<Item = i64>) -> Self {
         let mut numbers: Vec<i64> = numbers.collect();
         numbers.sort_unstable();
         Self(numbers)

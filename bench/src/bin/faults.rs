@@ -358,11 +358,13 @@ impl<'a> Trial<'a> {
         for agent in &lost {
             if let Some(reported) = reported(&text, &agent.name) {
                 let behind = |it: &&Nanos| **it > begun + reported;
-                let after = of(&arrived, agent).iter().filter(behind);
+                let after = agent_arrivals(&arrived, agent).iter().filter(behind);
                 bound += after.count() as u64 + EDGE;
                 is_unknown = true;
             }
-            let sent_for = of(&arrived, agent).last().map(|last| *last - at);
+            let sent_for = agent_arrivals(&arrived, agent)
+                .last()
+                .map(|last| *last - at);
             if sent_for > Some(LEASE + SLACK) {
                 miss(format!(
                     "{} sent beyond its lease: {sent_for:?}",
@@ -388,7 +390,7 @@ impl<'a> Trial<'a> {
 }
 
 /// The arrivals from an agent.
-fn of<'t>(arrived: &'t Times, agent: &AgentProcess) -> &'t [Nanos] {
+fn agent_arrivals<'t>(arrived: &'t Times, agent: &AgentProcess) -> &'t [Nanos] {
     arrived.get(&agent.address).map_or(&[], Vec::as_slice)
 }
 

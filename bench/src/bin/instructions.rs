@@ -234,7 +234,7 @@ fn endless(tool: Tool, connections: usize, programs: &Programs, url: &str) -> Co
 fn row(name: &str, connections: usize, steps: &Steps) -> String {
     let Spread {
         min, max, median, ..
-    } = Spread::of(steps.requests.iter().map(|count| *count as f64));
+    } = Spread::from_values(steps.requests.iter().map(|count| *count as f64));
     let mean = steps.requests.iter().sum::<u64>() / steps.requests.len() as u64;
     format!("| {name} | {connections} | {mean} | {median:.0} ({min:.0}–{max:.0}) |")
 }

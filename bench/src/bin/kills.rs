@@ -117,8 +117,8 @@ impl Kills {
             let lost = run.came as f64 - run.stored? as f64;
             Some(lost / self.rate as f64 / interval)
         };
-        let lost = Spread::of(all.iter().filter_map(lost));
-        let after = Spread::of(all.iter().map(|run| run.after));
+        let lost = Spread::from_values(all.iter().filter_map(lost));
+        let after = Spread::from_values(all.iter().map(|run| run.after));
         let unread = all.iter().filter(|run| run.stored.is_none()).count();
         let beyond = |run: &&Killed| run.stored.is_some_and(|stored| stored > run.came);
         let beyond = all.iter().filter(beyond).count();

@@ -72,7 +72,7 @@ fn main() -> Result<ExitCode> {
     let mut is_met = true;
     for (name, args) in LISTS {
         let times: Result<Vec<f64>> = (0..flags.lists).map(|_| list(args)).collect();
-        let spread = Spread::of(times?);
+        let spread = Spread::from_values(times?);
         let Spread { median, min, max } = spread;
         writeln!(
             out,

@@ -175,7 +175,7 @@ impl Running {
     fn finish(mut self, case: Case, server: &Server) -> Result<Witness> {
         let counters = || -> Result<Witness> {
             let text = server.get("/counters")?;
-            Witness::of(&text).ok_or_else(|| Error::other(format!("no counters: {text}")))
+            Witness::parse(&text).ok_or_else(|| Error::other(format!("no counters: {text}")))
         };
         let mut frozen = None;
         let mut stops: u32 = 0;

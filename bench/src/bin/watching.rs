@@ -145,9 +145,9 @@ impl Watching {
             self.rate, self.rounds, self.seconds
         )?;
         let mut is_met = true;
-        let unwatched = Middle::of(&costs[0]);
+        let unwatched = Middle::from_costs(&costs[0]);
         for (costs_of, (watched, name)) in costs.iter().zip(ALL) {
-            let it = Middle::of(costs_of);
+            let it = Middle::from_costs(costs_of);
             let cpu_ratio = it.cpu / unwatched.cpu;
             let quiet_ratio = it.quiet_lag / unwatched.quiet_lag;
             writeln!(
@@ -183,14 +183,14 @@ struct Middle {
 }
 
 impl Middle {
-    fn of(costs: &[Cost]) -> Self {
+    fn from_costs(costs: &[Cost]) -> Self {
         let mut lags: Vec<f64> = costs.iter().map(|it| it.lag).collect();
         lags.sort_by(f64::total_cmp);
         let quieter = lags.len().div_ceil(2);
         Self {
-            cpu: Spread::of(costs.iter().map(|it| it.cpu)).median,
-            lag: Spread::of(lags.iter().copied()).median,
-            quiet_lag: Spread::of(lags.into_iter().take(quieter)).median,
+            cpu: Spread::from_values(costs.iter().map(|it| it.cpu)).median,
+            lag: Spread::from_values(lags.iter().copied()).median,
+            quiet_lag: Spread::from_values(lags.into_iter().take(quieter)).median,
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
         }
         for (clock, runs) in CLOCKS.iter().zip(&runs) {
             let mut push = |what: &str, of: fn(&Run) -> f64| {
-                let spread = Spread::of(runs.iter().map(of));
+                let spread = Spread::from_values(runs.iter().map(of));
                 lines.push(figure(rate, clock, what, spread, None));
             };
             push("service p50 in µs", |run| run.p50_micros);
@@ -47,7 +47,8 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
         let (program, stamped) = (&runs[0], CLOCKS.iter().zip(&runs).skip(1));
         for (clock, runs) in stamped {
             let ratios = runs.iter().zip(program);
-            let ratios = Spread::of(ratios.map(|(ours, before)| ours.micros / before.micros));
+            let ratios =
+                Spread::from_values(ratios.map(|(ours, before)| ours.micros / before.micros));
             let target = Some(Target::AtMost(1.05));
             lines.push(figure(
                 rate,

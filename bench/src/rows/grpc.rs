@@ -254,7 +254,7 @@ fn claim_of(caller: Caller, finished: &Finished) -> Option<claim::Claim> {
 /// The cost of templates, round by round.
 fn difference(case: &str, fixed: &[Run], templated: &[Run]) -> Line {
     let pairs = fixed.iter().zip(templated);
-    let spread = Spread::of(pairs.map(|(a, b)| (b.client_nanos - a.client_nanos) / 1e3));
+    let spread = Spread::from_values(pairs.map(|(a, b)| (b.client_nanos - a.client_nanos) / 1e3));
     Line::Figure(Figure {
         what: format!("{case}: extra cost of a number and a UUID in each message"),
         value: spread.median,

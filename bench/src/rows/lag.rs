@@ -36,7 +36,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             runs.push(run(spin, &server, settings)?);
         }
         let title = format!("open model, {RATE}/s{}", spin.map_or("", |_| ", `--spin`"));
-        let spread = |of: fn(&Run) -> f64| Spread::of(runs.iter().map(of));
+        let spread = |of: fn(&Run) -> f64| Spread::from_values(runs.iter().map(of));
         let mut figure = |what: &str, spread: Spread, target| {
             lines.push(Line::Figure(Figure {
                 what: format!("{title}: {what}"),
@@ -46,13 +46,13 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             }));
         };
         let worst = runs.iter().map(|run| run.surplus.abs()).fold(0.0, f64::max);
-        let sent = Spread::of([worst]);
+        let sent = Spread::from_values([worst]);
         figure("sent minus due", sent, Some(Target::Exactly(0.0)));
         let p50 = spread(|run| run.p50_micros);
         figure("lag p50 in µs", p50, Some(Target::AtMost(p50_max)));
         figure("lag p99 in µs", spread(|run| run.p99_micros), None);
         figure("cores used", spread(|run| run.cores), None);
-        let valid = Spread::of([runs.iter().map(|run| run.valid).sum()]);
+        let valid = Spread::from_values([runs.iter().map(|run| run.valid).sum()]);
         let all = Some(Target::Exactly(f64::from(settings.rounds)));
         figure("runs that drumfire judges valid", valid, all);
     }

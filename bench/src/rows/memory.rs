@@ -53,13 +53,14 @@ pub(super) struct Resident {
 
 impl Resident {
     /// Computes the medians from all readings of a run, in bytes.
-    pub(super) fn of(looks: &[u64]) -> Result<Self> {
+    pub(super) fn from_readings(looks: &[u64]) -> Result<Self> {
         let tenth = looks.len() / 10;
         if tenth == 0 {
             return Err(Error::other("the run is too short to measure its memory"));
         }
-        let kilobytes =
-            |looks: &[u64]| Spread::of(looks.iter().map(|bytes| *bytes as f64 / 1e3)).median;
+        let kilobytes = |looks: &[u64]| {
+            Spread::from_values(looks.iter().map(|bytes| *bytes as f64 / 1e3)).median
+        };
         Ok(Self {
             start: kilobytes(&looks[tenth..2 * tenth]),
             end: kilobytes(&looks[looks.len() - tenth..]),
@@ -75,7 +76,7 @@ fn figures(case: &Case, stage: &Stage, settings: &Settings) -> Result<Vec<Line>>
     let finished = process::run(&mut command, limit, Watch::Memory)?;
     let claim = claim::drumfire(&finished.stdout)
         .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?;
-    let Resident { start, end } = Resident::of(&finished.resident_bytes)?;
+    let Resident { start, end } = Resident::from_readings(&finished.resident_bytes)?;
     let figure = |what: &str, value: f64, unit: &str, target| {
         Line::Figure(Figure {
             what: format!("{} gRPC calls, {name}: {what}", settings.calls),

@@ -51,17 +51,17 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             target,
         })
     };
-    let change = Spread::of(changes);
+    let change = Spread::from_values(changes);
     Ok(vec![
         figure(
             "lag p99 without a metrics page".to_owned(),
-            Spread::of(plain).median,
+            Spread::from_values(plain).median,
             "µs",
             None,
         ),
         figure(
             "fetches".to_owned(),
-            Spread::of(fetches).median,
+            Spread::from_values(fetches).median,
             "per second",
             None,
         ),

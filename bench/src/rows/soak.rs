@@ -137,7 +137,7 @@ fn settled(looks: &[u64], minutes: u64) -> Result<Settled> {
     let (Some(first), Some(last)) = (looks.first(), looks.last()) else {
         return Err(Error::other("the run is too short to measure"));
     };
-    let spread = Spread::of(looks.iter().map(|look| *look as f64));
+    let spread = Spread::from_values(looks.iter().map(|look| *look as f64));
     Ok(Settled {
         first: *first as f64,
         last: *last as f64,
@@ -169,11 +169,11 @@ pub(super) fn storing(settings: &Settings) -> Result<Vec<Line>> {
     }
     let (rate, rounds) = (settings.rate, settings.rounds);
     let what = format!("{rate} requests/s for {seconds} s, {rounds} rounds");
-    let Spread { median, min, max } = Spread::of(ratios);
+    let Spread { median, min, max } = Spread::from_values(ratios);
     Ok(vec![
         Line::Figure(Figure {
             what: format!("{what}: CPU time when stored"),
-            value: Spread::of(stored).median,
+            value: Spread::from_values(stored).median,
             unit: "ms".to_owned(),
             target: None,
         }),

@@ -22,7 +22,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             command.status()?;
             times.push(clock.now().as_secs_f64() * 1e3);
         }
-        let spread = Spread::of(times);
+        let spread = Spread::from_values(times);
         lines.push(Line::Figure(Figure {
             what: format!("run time of `drumfire {}`", words.join(" ")),
             value: spread.median,

@@ -36,7 +36,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             let count = |requests| counted(requests, &server, &settings.programs.drumfire);
             figures.push((count(MANY)? - count(FEW)?) / (MANY - FEW) as f64);
         }
-        let spread = Spread::of(figures);
+        let spread = Spread::from_values(figures);
         lines.push(Line::Figure(Figure {
             what: format!("system calls per request, {}, at full speed", kind.name()),
             value: spread.median,

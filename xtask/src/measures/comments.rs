@@ -20,7 +20,7 @@ pub(super) struct Comments {
 
 impl Comments {
     /// Counts the lines of a file, without tests.
-    pub(super) fn of(file: &RustFile) -> Self {
+    pub(super) fn count(file: &RustFile) -> Self {
         let mut own = Self::default();
         let mut doc = 0;
         for kind in file.product_kinds() {
@@ -77,7 +77,7 @@ mod tests {
     fn comments_are_told_from_code_and_tests() {
         let text = "//! One\n//! two\n//! three.\n\nuse a; // beside code\n// Why.\n/// One.\nfn f() {\n    \
                     \"a\n    b\"\n}\n#[cfg(test)]\nmod tests {\n    // Why.\n}\n/// Two\n/// lines.\n";
-        let own = Comments::of(&RustFile::new("crates/x/src/a.rs", text));
+        let own = Comments::count(&RustFile::new("crates/x/src/a.rs", text));
         assert_eq!((own.code, own.lines), (5, 7));
         assert_eq!((own.docs, own.docs_short, own.docs_long), (3, 1, 1));
         assert_eq!((own.short_percent(), own.ratio_milli()), (33, 1400));

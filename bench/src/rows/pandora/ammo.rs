@@ -57,7 +57,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             )?;
             times.push(clock.now().as_secs_f64());
         }
-        let spread = Spread::of(times);
+        let spread = Spread::from_values(times);
         let title = format!("ammo of 1,000,000 lines, {format}");
         figure(
             format!("{title}: duration of a run of one request"),

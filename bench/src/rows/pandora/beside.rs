@@ -66,7 +66,7 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
         let shares = runs[0]
             .iter()
             .map(|run| run.client_nanos / run.server_nanos);
-        let spread = Spread::of(shares);
+        let spread = Spread::from_values(shares);
         lines.push(Line::Figure(Figure {
             what: what("drumfire's CPU ÷ nginx's; below 1, nginx's core saturates first"),
             value: spread.median,
@@ -90,7 +90,7 @@ fn bounds(case: &Case, runs: &[Vec<Run>]) -> Vec<Line> {
     };
     let over = |above: usize, below: usize, of: fn(&Run) -> f64| {
         let pairs = runs[above].iter().zip(&runs[below]);
-        Spread::of(pairs.map(|(a, b)| of(a) / of(b)))
+        Spread::from_values(pairs.map(|(a, b)| of(a) / of(b)))
     };
     let user = over(DRUMFIRE, PANDORA, |run| run.client_nanos * run.user_share);
     let kernel = over(DRUMFIRE, PANDORA, |run| {

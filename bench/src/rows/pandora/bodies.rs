@@ -109,7 +109,7 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let limit = Nanos::from_secs(u64::from(settings.seconds) + 30);
     let mut command = drumfire(case, &server, settings)?;
     let finished = process::run(&mut command, limit, Watch::Memory)?;
-    let Resident { start, end } = Resident::of(&finished.resident_bytes)?;
+    let Resident { start, end } = Resident::from_readings(&finished.resident_bytes)?;
     let mut figure = |what: &str, value, unit: &str, target| {
         lines.push(Line::Figure(Figure {
             what: format!("{}: {what}", case.title),

@@ -62,7 +62,7 @@ pub(super) fn hold(
 /// The additional cost of a request of `more` over `less`, round by round, in microseconds.
 pub(super) fn difference(what: String, more: &[Run], less: &[Run], target: Option<Target>) -> Line {
     let pairs = more.iter().zip(less);
-    let spread = Spread::of(pairs.map(|(a, b)| (a.client_nanos - b.client_nanos) / 1e3));
+    let spread = Spread::from_values(pairs.map(|(a, b)| (a.client_nanos - b.client_nanos) / 1e3));
     Line::Figure(Figure {
         what,
         value: spread.median,

@@ -102,7 +102,7 @@ pub(super) fn measure(load: Load, settings: &Settings) -> Result<Vec<Line>> {
         runs.push(run(&plan, settings)?);
     }
     let title = load.title();
-    let spread = |of: fn(&Run) -> f64| Spread::of(runs.iter().map(of));
+    let spread = |of: fn(&Run) -> f64| Spread::from_values(runs.iter().map(of));
     let worst = |of: fn(&Run) -> f64| runs.iter().map(|run| of(run).abs()).fold(0.0, f64::max);
     let mut lines = Vec::new();
     let mut figure = |what: &str, value: f64, unit: String, target| {

@@ -151,7 +151,7 @@ fn info(plan: &Plan, placement: &Placement, url: &str) -> RunInfo {
         iterations: false,
         scenarios: Vec::new(),
         stages: Vec::new(),
-        asked: Some(Asked::of(pool)),
+        asked: Some(Asked::from_pool(pool)),
     });
     RunInfo {
         id: format!("custom-{started_at_unix_ns:x}"),

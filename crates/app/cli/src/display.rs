@@ -17,7 +17,12 @@ pub(crate) enum Display {
 
 impl Display {
     /// The display of a plan's run, and the output to which its session writes messages.
-    pub(crate) fn of(plan: &Plan, shown: Shown, naming: Naming, output: &Output) -> (Self, Output) {
+    pub(crate) fn for_plan(
+        plan: &Plan,
+        shown: Shown,
+        naming: Naming,
+        output: &Output,
+    ) -> (Self, Output) {
         if shown == Shown::Live && fitness() == Fitness::Fits {
             let screen = Screen::new(plan, naming, output.redactor(), output.console());
             let behind = output.behind(screen.console());

@@ -22,8 +22,8 @@ use drumfire_report::Naming;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-pub(crate) use grpc::of as of_grpc;
-pub(crate) use http::of as of_http;
+pub(crate) use grpc::from_flags as of_grpc;
+pub(crate) use http::from_flags as of_http;
 pub(crate) use once::once;
 
 /// A document with notes on its origin for the report.
@@ -127,7 +127,9 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
 
 /// The document of a command's settings, apart from its requests.
 fn document<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Document, Failure> {
-    let document = flags.document().map_err(|found| Failure::of(&found))?;
+    let document = flags
+        .document()
+        .map_err(|found| Failure::from_diagnostics(&found))?;
     Ok(Document {
         feeds: feeds(flags)?,
         ..document
@@ -136,7 +138,9 @@ fn document<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Document, Failure>
 
 /// The outputs for a stored run.
 pub(crate) fn outputs<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Outputs, Failure> {
-    let document = flags.document().map_err(|found| Failure::of(&found))?;
+    let document = flags
+        .document()
+        .map_err(|found| Failure::from_diagnostics(&found))?;
     Ok(document.outputs)
 }
 
@@ -145,7 +149,9 @@ pub(crate) fn put<const ON: u8>(
     document: &mut Document,
     flags: &SettingFlags<ON>,
 ) -> Result<(), Failure> {
-    let given = flags.document().map_err(|found| Failure::of(&found))?;
+    let given = flags
+        .document()
+        .map_err(|found| Failure::from_diagnostics(&found))?;
     let mut outputs = given.outputs;
     let headers = std::mem::take(&mut outputs.monitoring.push_headers);
     outputs.fill(&document.outputs);

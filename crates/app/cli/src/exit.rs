@@ -37,7 +37,7 @@ impl Exit {
     /// generator may have failed it. If only the load was not kept, the threshold decides: a target
     /// that became slow keeps its connections busy, and figures of an incomplete load are lower
     /// bounds, by which a rule fails only if it fails in any case.
-    pub(crate) fn of(run: &Digest, strict: bool) -> Self {
+    pub(crate) fn for_run(run: &Digest, strict: bool) -> Self {
         if strict && run.validity != Validity::Valid {
             Self::NotStrict
         } else if run.thresholds_failed > 0 {
@@ -116,7 +116,7 @@ impl Failure {
     }
 
     /// All mistakes of a document, one per line.
-    pub(crate) fn of(diagnostics: &[Diagnostic]) -> Self {
+    pub(crate) fn from_diagnostics(diagnostics: &[Diagnostic]) -> Self {
         Self::of_lines(diagnostics.iter().map(ToString::to_string), diagnostics)
     }
 
@@ -180,7 +180,7 @@ mod tests {
             load_kept: Some(true),
             requests: 1,
             ok: 1,
-            ..Digest::of(&reading.close(Nanos::from_secs(1), 0.0))
+            ..Digest::from_summary(&reading.close(Nanos::from_secs(1), 0.0))
         }
     }
 
@@ -204,7 +204,7 @@ mod tests {
                 thresholds_failed,
                 ..digest()
             };
-            let codes = (Exit::of(&run, false), Exit::of(&run, true));
+            let codes = (Exit::for_run(&run, false), Exit::for_run(&run, true));
             assert_eq!(codes, (plain, strict), "{run:?}");
         }
     }

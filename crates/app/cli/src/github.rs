@@ -34,7 +34,7 @@ pub(crate) struct Github {
 
 impl Github {
     /// Reads the destinations from the environment, unless the outputs disable them.
-    pub(crate) fn of(outputs: &Outputs) -> Self {
+    pub(crate) fn from_environment(outputs: &Outputs) -> Self {
         if outputs.github.as_ref().is_some_and(|switch| !switch.value) {
             return Self::default();
         }

@@ -30,7 +30,10 @@ pub(crate) fn resolve(
     let file = |path| fs::read_to_string(path).unwrap_or_default();
     let known = in_hosts(&file("/etc/hosts"), host);
     if !known.is_empty() {
-        return Resolved::of(known.into_iter().map(|ip| SocketAddr::new(ip, port)), None);
+        return Resolved::from_addresses(
+            known.into_iter().map(|ip| SocketAddr::new(ip, port)),
+            None,
+        );
     }
     NameServers::of_file(&file("/etc/resolv.conf")).resolve(host, port, timeout)
 }

@@ -25,7 +25,7 @@ pub(crate) struct ProgressLine {
 }
 
 impl ProgressLine {
-    pub(crate) fn of(quiet: bool, output: &Output) -> Self {
+    pub(crate) fn new(quiet: bool, output: &Output) -> Self {
         Self {
             form: match (quiet, terminal::is_live()) {
                 (true, _) => ProgressForm::Quiet,

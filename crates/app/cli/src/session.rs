@@ -47,8 +47,8 @@ pub(crate) fn of_dialect<'a>(
             ..Failure::failed("the run was interrupted before its load; no load was sent")
         });
     }
-    let certificates = Certificates::of(&prepared, output.console());
-    let session = Session::of(prepared).noted(notes);
+    let certificates = Certificates::new(&prepared, output.console());
+    let session = Session::new(prepared).noted(notes);
     let session = session.observed_by(signals.clone());
     Ok(session.observed_by(certificates))
 }
@@ -56,7 +56,7 @@ pub(crate) fn of_dialect<'a>(
 /// A session of a plan that is [`ready`]. Other processes can control the run. The caller opens
 /// files that are written during the run between `ready` and this call, so that a run that cannot
 /// start leaves the files of another run unchanged.
-pub(crate) fn of<'a>(
+pub(crate) fn build_session<'a>(
     prepared: Arc<Prepared>,
     notes: &[String],
     signals: &Signals,
@@ -78,7 +78,7 @@ pub(crate) fn lacking(outcome: &Outcome) -> Result<(), Failure> {
 
 /// The exit code of a summary.
 pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
-    Exit::of(&Digest::of(summary), strict)
+    Exit::for_run(&Digest::from_summary(summary), strict)
 }
 
 impl From<SessionError> for Failure {

@@ -33,7 +33,7 @@ pub(crate) fn storing(flags: &OutputFlags, written: &Written) -> Result<Option<S
         },
     };
     let (document, folder) = (&written.document, &written.folder);
-    Ok(Some(Storing::of(place, document, folder, written.naming)))
+    Ok(Some(Storing::new(place, document, folder, written.naming)))
 }
 
 /// The directory given with `-o`.

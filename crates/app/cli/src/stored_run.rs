@@ -29,7 +29,7 @@ pub(crate) fn listed_of<'a>(row: &'a RunRow, began: &'a str) -> Listed<'a> {
         }),
         run,
         exit: run.ok().filter(|run| run.coverage.has_end()).map(|run| {
-            Exit::of(run, false)
+            Exit::for_run(run, false)
                 .with_teardown(row.teardown.as_ref())
                 .into()
         }),

@@ -24,7 +24,7 @@ pub(crate) struct ToolOutput {
 
 impl ToolOutput {
     /// The text streams of a tool.
-    pub(crate) fn of(dialect: Dialect, output: &Output) -> Self {
+    pub(crate) fn new(dialect: Dialect, output: &Output) -> Self {
         Self {
             output: output.clone(),
             heeds_loss: dialect.heeds_lost_text(),

@@ -537,14 +537,14 @@ mod tests {
         ] {
             let (mut agent, mut now) = (new_agent(), Nanos::ZERO);
             hear(&mut agent, &mut now, Word::Take(assignment()));
-            agent.ready(Redacted::of(Vec::new()));
+            agent.ready(Redacted::new_for_test(Vec::new()));
             if let Some(start) = start {
                 let actions = hear(&mut agent, &mut now, Word::Hold(start));
                 let begins = |action: &AgentAction| matches!(action, AgentAction::Start(..));
                 assert!(actions.iter().any(begins), "{actions:?}");
             }
             if fails {
-                agent.fail(Redacted::of("it broke".to_owned()), now);
+                agent.fail(Redacted::new_for_test("it broke".to_owned()), now);
             }
             let actions = hear(&mut agent, &mut now, Word::Leave(Dismissal::NotWanted));
             let halt = AgentAction::Halt(StopReason::Command, true);

@@ -68,7 +68,7 @@ impl SentFile {
     ///
     /// # Errors
     /// If the content cannot be read.
-    pub fn of(path: &str, content: &mut dyn Read) -> io::Result<Self> {
+    pub fn describe(path: &str, content: &mut dyn Read) -> io::Result<Self> {
         let (mut size, mut hasher) = (0, Sha256::new());
         let mut chunk = vec![0; CHUNK];
         loop {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_file_is_what_was_named_or_refused() {
-        let file = SentFile::of("a/b", &mut &b"one two"[..]).unwrap();
+        let file = SentFile::describe("a/b", &mut &b"one two"[..]).unwrap();
         assert_eq!(file.size, 7);
         for (chunks, is_taken) in [
             (&["one ", "two"][..], true),

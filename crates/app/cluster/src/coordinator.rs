@@ -145,7 +145,7 @@ impl Coordinator {
             waiting: Vec::new(),
             places: Vec::new(),
             named: HashMap::new(),
-            merge: Merge::of(0),
+            merge: Merge::new(0),
             read: None,
             contrast: Contrast::default(),
             room: None,
@@ -296,7 +296,7 @@ impl Coordinator {
     pub fn status(&self, now: Nanos, unix_ns: u64) -> Status {
         let has_start = self.start.is_some();
         let placed = self.places.iter();
-        let placed = placed.map(|place| AgentStatus::of(place, has_start, now, unix_ns));
+        let placed = placed.map(|place| AgentStatus::from_place(place, has_start, now, unix_ns));
         let waiting = self.waiting.iter();
         let waiting =
             waiting.map(|(beat, heard)| AgentStatus::waiting(beat, now - *heard, unix_ns));
@@ -417,7 +417,7 @@ impl Coordinator {
         };
         let places = Place::all(&self.setup, waiting, &shares);
         places.into_iter().for_each(|place| self.add_place(place));
-        self.merge = Merge::of(self.places.len());
+        self.merge = Merge::new(self.places.len());
         let mine = self.named.get(&name).map(|index| &self.places[*index]);
         let word = mine.map_or(Word::Wait, |place| Word::Take(place.assignment.clone()));
         // The other agents wait for their shares, and send beats rarely.

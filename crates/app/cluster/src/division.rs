@@ -105,7 +105,7 @@ pub fn divide(plan: &Plan, machines: &[MachineFacts]) -> Result<Vec<Shares>, Div
 /// of all their shares, to other machines. If no machine has room, each keeps its own and opens
 /// what it can.
 fn within_room(plan: &Plan, machines: &[MachineFacts], counts: &mut [u32]) {
-    let room = Room::of(plan, sum(machines));
+    let room = Room::for_plan(plan, sum(machines));
     let most: Vec<u32> = machines.iter().map(|it| room.most(*it, &[])).collect();
     let over = counts.iter_mut().zip(&most).map(|(count, most)| {
         let over = count.saturating_sub((*most).max(1));

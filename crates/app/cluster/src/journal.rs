@@ -64,7 +64,7 @@ pub struct Axis {
 
 impl Axis {
     /// A clock's axis within a boot.
-    pub(crate) fn of(clock: Clock, boot: &str) -> Self {
+    pub(crate) fn new(clock: Clock, boot: &str) -> Self {
         Self {
             boot: boot.to_owned(),
             epoch: clock.epoch(),
@@ -188,7 +188,7 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
-    pub(crate) fn of(from: Box<dyn Read + Send>) -> Self {
+    pub(crate) fn new(from: Box<dyn Read + Send>) -> Self {
         Self { from, read: 0 }
     }
 
@@ -230,7 +230,7 @@ impl Head {
     /// # Errors
     /// If the head cannot be read, or has another version.
     pub fn read(from: impl Read + Send + 'static) -> io::Result<Option<Self>> {
-        match Entries::of(Box::new(from)).next()? {
+        match Entries::new(Box::new(from)).next()? {
             Some(Entry::Head(head)) => Ok(Some(head)),
             _ => Ok(None),
         }
@@ -256,7 +256,7 @@ impl Outline {
     /// # Errors
     /// If the journal cannot be read, or has another version.
     pub fn read(from: impl Read + Send + 'static) -> io::Result<Option<Self>> {
-        let mut entries = Entries::of(Box::new(from));
+        let mut entries = Entries::new(Box::new(from));
         let Some(Entry::Head(head)) = entries.next()? else {
             return Ok(None);
         };

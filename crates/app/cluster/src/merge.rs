@@ -43,7 +43,7 @@ struct Span {
 impl Merge {
     /// The merge of this number of shares.
     #[must_use]
-    pub fn of(shares: usize) -> Self {
+    pub fn new(shares: usize) -> Self {
         Self {
             shares: vec![Share::default(); shares],
             spans: Vec::new(),
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn spans_are_complete_and_crossed_by_none() {
-        let mut merge = Merge::of(2);
+        let mut merge = Merge::new(2);
         add(&mut merge, 0, 0, 10);
         assert_eq!(spans(&mut merge), []);
         add(&mut merge, 1, 0, 10);
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn an_interval_makes_one_span_of_those_that_it_crosses() {
-        let mut merge = Merge::of(2);
+        let mut merge = Merge::new(2);
         for start in [0, 10, 20, 30] {
             add(&mut merge, 0, start, start + 10);
         }
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn an_interval_that_comes_late_has_a_span_of_its_own() {
-        let mut merge = Merge::of(2);
+        let mut merge = Merge::new(2);
         merge.close(1);
         add(&mut merge, 0, 0, 10);
         add(&mut merge, 0, 10, 20);
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_share_that_joins_is_waited_for_from_its_beginning_on() {
-        let mut merge = Merge::of(1);
+        let mut merge = Merge::new(1);
         merge.join();
         add(&mut merge, 0, 0, 10);
         assert_eq!(spans(&mut merge), [(0, 10, 1)]);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn memory_is_used_again_and_nothing_is_left_in_it() {
-        let mut merge = Merge::of(1);
+        let mut merge = Merge::new(1);
         for start in [0, 10, 20] {
             add(&mut merge, 0, start, start + 10);
             assert_eq!(spans(&mut merge), [(start, start + 10, 1)]);

@@ -239,7 +239,7 @@ mod tests {
         let agents = agents.into_iter().map(|beat| (beat, Nanos::ZERO)).collect();
         let mut places = Place::all(&setup, agents, &shares);
         (places[0].state, places[0].lost_at) = (PlaceState::Lost, Some(Nanos(1)));
-        let room = Room::of(&setup.plan, places[0].assignment.machine);
+        let room = Room::for_plan(&setup.plan, places[0].assignment.machine);
         let offers = offers(&places, Nanos(1), idle.iter(), &room);
         let mut next = places[0].assignment.shares.first;
         for offer in &offers.made {

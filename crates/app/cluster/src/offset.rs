@@ -32,7 +32,7 @@ form! { struct Offset { ahead, uncertainty } }
 
 impl Offset {
     /// The estimate from one round trip.
-    const fn of(sent: Nanos, at: Nanos, now: Nanos) -> Self {
+    const fn from_round_trip(sent: Nanos, at: Nanos, now: Nanos) -> Self {
         let middle = sent.0.midpoint(now.0);
         Self {
             ahead: at.0.wrapping_sub(middle).cast_signed(),
@@ -68,7 +68,7 @@ impl RoundTrips {
         if self.0.len() == ROUND_TRIPS {
             self.0.pop_front();
         }
-        self.0.push_back(Offset::of(sent, at, now));
+        self.0.push_back(Offset::from_round_trip(sent, at, now));
     }
 
     /// The estimate of the shortest round trip.
@@ -91,7 +91,7 @@ mod tests {
             let sent = Nanos(10_000);
             let at = Nanos((sent.0 + there).saturating_add_signed(ahead));
             let now = Nanos(sent.0 + there + back);
-            let offset = Offset::of(sent, at, now);
+            let offset = Offset::from_round_trip(sent, at, now);
             let error = offset.ahead.abs_diff(ahead);
             assert!(error <= offset.uncertainty.0, "{offset:?} {ahead}");
         }

@@ -27,7 +27,7 @@ impl<T> Redacted<T> {
 
     /// Any value, for tests.
     #[cfg(test)]
-    pub(crate) const fn of(value: T) -> Self {
+    pub(crate) const fn new_for_test(value: T) -> Self {
         Self(value)
     }
 }

@@ -23,11 +23,12 @@ pub(crate) struct Room {
 
 impl Room {
     /// The room of a plan that was fitted to this sum of machines.
-    pub(crate) fn of(plan: &Plan, machine: MachineFacts) -> Self {
+    pub(crate) fn for_plan(plan: &Plan, machine: MachineFacts) -> Self {
         // The plan was fitted before, so this cannot fail.
         let parts = match divide_placement(plan, machine, |_| true) {
             Ok(placement) => {
-                let parts = (0..=placement.threads()).map(|it| Part::of(plan, &placement, it));
+                let parts =
+                    (0..=placement.threads()).map(|it| Part::for_shares(plan, &placement, it));
                 parts.collect()
             }
             Err(_) => Vec::new(),
@@ -119,7 +120,7 @@ mod tests {
             cores: 8,
             descriptors: None,
         };
-        Room::of(&plan.threads(8).plan().unwrap(), machine)
+        Room::for_plan(&plan.threads(8).plan().unwrap(), machine)
     }
 
     fn machine(cores: u32, descriptors: u64) -> MachineFacts {

@@ -211,7 +211,7 @@ impl Process {
 
 impl World {
     fn new(seed: u64) -> Self {
-        let mut random = Random::of(seed);
+        let mut random = Random::from_state(seed);
         let count = 2 + (random.bits() % 3) as usize;
         let on_loss = match random.bits() % 4 {
             0 => OnLoss::Drop,
@@ -432,7 +432,7 @@ impl World {
             contents.push(Content::Ending(form::encode(&Ending::default())));
         }
         for content in contents {
-            let content = Redacted::of(content);
+            let content = Redacted::new_for_test(content);
             let actions = self.processes[index].machine.report(&content, now);
             self.act(index, actions);
         }
@@ -455,7 +455,9 @@ impl World {
                 AgentAction::Prepare(_) => {
                     assert!(process.run.is_none(), "it has one share");
                     process.run = Some(OwnRun::default());
-                    process.machine.ready(Redacted::of(form::encode(&info())));
+                    process
+                        .machine
+                        .ready(Redacted::new_for_test(form::encode(&info())));
                 }
                 // A failed share has no run any more.
                 AgentAction::Start(at, begins) => {
@@ -689,7 +691,7 @@ struct Script {
 }
 
 impl Script {
-    fn of(world: &mut World) -> Self {
+    fn draw(world: &mut World) -> Self {
         let mut upto = |most: u64| Nanos(world.random.bits() % most);
         let now = world.now;
         let (victim, fault_at) = (upto(64).0, now + upto(6_000_000_000));
@@ -747,7 +749,7 @@ impl Script {
                 let own = now - process.epoch;
                 if process.run.is_some() && process.left.is_none() {
                     process.run = None;
-                    let reason = Redacted::of("it broke".to_owned());
+                    let reason = Redacted::new_for_test("it broke".to_owned());
                     let actions = process.machine.fail(reason, own);
                     world.act(self.victim, actions);
                 }
@@ -815,7 +817,7 @@ struct GoneOn {
 fn simulate(seed: u64) -> GoneOn {
     let _named = Named(seed);
     let mut world = World::new(seed);
-    let mut script = Script::of(&mut world);
+    let mut script = Script::draw(&mut world);
     let (mut has_commanded, mut has_faulted, mut has_suffered) = (false, false, false);
     let end = world.now + Nanos::from_secs(60);
     while world.now < end {

@@ -102,7 +102,7 @@ fn offset_of_walls(beat: &Beat, unix_ns: u64) -> Option<Offset> {
 
 impl AgentStatus {
     /// The state of the agent of a place at a time.
-    pub(crate) fn of(place: &Place, has_start: bool, now: Nanos, unix_ns: u64) -> Self {
+    pub(crate) fn from_place(place: &Place, has_start: bool, now: Nanos, unix_ns: u64) -> Self {
         let (beat, tally) = (&place.beat, &place.tally);
         let stage = match place.state {
             _ if place.is_lost() => Stage::Lost,

@@ -50,7 +50,7 @@ pub struct Certificates {
 impl Certificates {
     /// The files of a prepared plan's pools.
     #[must_use]
-    pub fn of(prepared: &Prepared, console: Arc<dyn Console>) -> Self {
+    pub fn new(prepared: &Prepared, console: Arc<dyn Console>) -> Self {
         let pools = prepared.pools.iter();
         let watched = pools.map(|pool| Watched::new(&pool.pool().reach.tls, &pool.material));
         Self {
@@ -297,7 +297,7 @@ mod tests {
 
     impl File {
         #[expect(clippy::disallowed_methods, reason = "the place of a test's own file")]
-        fn of(text: &str) -> Self {
+        fn create(text: &str) -> Self {
             static NUMBER: AtomicU32 = AtomicU32::new(0);
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let name = format!("drumfire-certificates-{}-{number}", std::process::id());
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn a_file_that_changed_before_the_first_look_is_taken() {
         let [former, later] = authorities();
-        let file = File::of(&later);
+        let file = File::create(&later);
         let mut watched = watched(&file, &former);
         assert_eq!(watched.look(&Silent), slice::from_ref(&file.0));
         assert_eq!(
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn a_file_that_was_written_again_as_it_was_is_nothing_new() {
         let [former, later] = authorities();
-        let file = File::of(&former);
+        let file = File::create(&former);
         let mut watched = watched(&file, &former);
         assert!(watched.look(&Silent).is_empty());
         file.write(&former);

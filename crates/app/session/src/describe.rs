@@ -101,7 +101,7 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
         iterations: pool.program.has_steps(),
         scenarios: pool.program.scenario_names().to_vec(),
         stages: pool.stages(),
-        asked: Some(Asked::of(pool)),
+        asked: Some(Asked::from_pool(pool)),
     }
 }
 

@@ -7,7 +7,7 @@
 //! messages about an active run go to a [`Console`]. Start reading at [`Session`], then at
 //! [`Observer`].
 //!
-//! A caller makes these calls in order. [`prepare`] fits the plan to this machine. [`Session::of`]
+//! A caller makes these calls in order. [`prepare`] fits the plan to this machine. [`Session::new`]
 //! takes the result, and observers are attached to the session. [`Session::run`] blocks until the
 //! run and its observers have ended, and returns the [`Outcome`]. Everything that follows the run
 //! is an observer: the store ([`Keeper`]), metrics ([`Meter`]), results of intervals and requests

@@ -126,7 +126,7 @@ impl Socket {
         let inode = fs::symlink_metadata(&unnamed)?.ino();
         fs::rename(&unnamed, &path)?;
         let socket = Self { path, inode };
-        let mut steering = Steering::of(&facts.info);
+        let mut steering = Steering::new(&facts.info);
         let mut noted = 0;
         let body = move || {
             for stream in listener.incoming().map_while(Result::ok) {

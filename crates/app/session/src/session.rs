@@ -1,6 +1,6 @@
 //! One run from a prepared plan to its outcome.
 //!
-//! A session is first built: [`Session::of`], notes, observers. [`Session::run`] then opens the
+//! A session is first built: [`Session::new`], notes, observers. [`Session::run`] then opens the
 //! observers in the order of attachment, starts the run, gives each observer its queue, lets it
 //! begin, and hands out events in the caller's thread until the run is over. Observers finish in
 //! the reverse order, starting with those in the caller's thread. Each gets a summary with the
@@ -84,7 +84,7 @@ struct Desk {
 impl<'a> Session<'a> {
     /// A session of a prepared plan, without observers.
     #[must_use]
-    pub fn of(prepared: Arc<Prepared>) -> Self {
+    pub fn new(prepared: Arc<Prepared>) -> Self {
         let shares = Shares::all(&prepared.placement);
         let info = describe::info(&prepared);
         Self::with(info, move |info| Run::start(prepared, info, shares))

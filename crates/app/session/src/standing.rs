@@ -34,11 +34,11 @@ pub struct Standing {
 impl Standing {
     /// The state of a plan's run before it begins.
     #[must_use]
-    pub fn of(plan: &Plan, redactor: Redactor) -> Self {
+    pub fn new(plan: &Plan, redactor: Redactor) -> Self {
         Self {
             redactor,
             warmup: plan.generator().warmup.span(),
-            stops: Stops::of(plan),
+            stops: Stops::from_plan(plan),
             rates: Rates::default(),
             control: None,
             began: None,
@@ -62,7 +62,7 @@ impl Standing {
         match event {
             RunEvent::Started(info) => {
                 let info = Arc::new(self.redactor.info(info));
-                self.steering = Some(Steering::of(&info));
+                self.steering = Some(Steering::new(&info));
                 let thresholds = info.thresholds.clone();
                 self.reading = Some(Reading::new(info, &thresholds).with_windows());
                 self.began = Some(Clock::start());

@@ -35,7 +35,7 @@ struct PoolLoad {
 impl Steering {
     /// The load of a run at its beginning, as in its plan.
     #[must_use]
-    pub fn of(info: &RunInfo) -> Self {
+    pub fn new(info: &RunInfo) -> Self {
         let pools = info.pools.iter().map(|pool| PoolLoad {
             name: pool.name.clone(),
             law: asked(pool),

@@ -11,9 +11,9 @@
 //! keep their lengths. The caller's settings are stored as a document, with references instead of
 //! secrets.
 //!
-//! [`Storing::of`] or [`Storing::resumed`] sets the place. [`Keeper`] then has four states: planned
-//! until `open`, recording until its first failure or the end, and skipped or failed for the rest.
-//! In the last two states it ignores events, so that a full disk costs nothing.
+//! [`Storing::new`] or [`Storing::resumed`] sets the place. [`Keeper`] then has four states:
+//! planned until `open`, recording until its first failure or the end, and skipped or failed for
+//! the rest. In the last two states it ignores events, so that a full disk costs nothing.
 //!
 //! The store has an order: the facts come before the first interval, and the ending after the last
 //! one. By the ending, a reader recognises that a run was not cut off.
@@ -68,7 +68,7 @@ enum Place {
 impl Storing {
     /// A run of this document; `folder` is the folder of its relative paths.
     #[must_use]
-    pub fn of(place: StorePlace, document: &Document, folder: &Path, naming: Naming) -> Self {
+    pub fn new(place: StorePlace, document: &Document, folder: &Path, naming: Naming) -> Self {
         let absolute = std::path::absolute(folder.join("."));
         let absolute = absolute.unwrap_or_else(|_| folder.to_owned());
         let plan = format!(

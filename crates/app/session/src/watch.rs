@@ -57,7 +57,7 @@ impl Watch {
         Self {
             shown,
             is_troubled: false,
-            stops: Stops::of(plan),
+            stops: Stops::from_plan(plan),
             warmup: plan.generator().warmup.span(),
             reading: None,
             next_beat: HEARTBEAT,

@@ -31,7 +31,7 @@ struct Scribe {
 }
 
 impl Scribe {
-    fn of(name: &'static str, log: &Log) -> Self {
+    fn new(name: &'static str, log: &Log) -> Self {
         Self {
             name,
             log: Arc::clone(log),
@@ -117,7 +117,7 @@ fn run_of(requests: u64, beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outco
     let server = server();
     let plan = requests_to(&server, requests);
     let prepared = prepare(plan, Arc::new(never)).unwrap();
-    let mut session = Session::of(prepared).noted(&["first".to_owned()]);
+    let mut session = Session::new(prepared).noted(&["first".to_owned()]);
     for scribe in beside {
         session = session.observed_beside(scribe.name, scribe);
     }
@@ -132,7 +132,7 @@ fn run_of(requests: u64, beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outco
 #[test]
 fn observers_end_in_the_opposite_order_of_their_attachment() {
     let log = Log::default();
-    let scribe = |name| Scribe::of(name, &log);
+    let scribe = |name| Scribe::new(name, &log);
     let outcome = run(
         vec![scribe("store"), scribe("metrics")],
         vec![scribe("line"), scribe("rows")],
@@ -200,9 +200,9 @@ fn events_that_wait_behind_a_run_are_seen_in_the_callers_thread() {
     let threads = Arc::default();
     let server = server();
     let prepared = prepare(requests_to(&server, 10), Arc::new(never)).unwrap();
-    let session = Session::of(prepared)
+    let session = Session::new(prepared)
         .observed_beside("sluggard", Sluggard(Arc::clone(&threads), Arc::clone(&log)))
-        .observed_beside("store", Scribe::of("store", &log));
+        .observed_beside("store", Scribe::new("store", &log));
     session.run().unwrap();
     let threads = threads.lock().unwrap();
     // On a busy machine, the observer's own thread has not even seen the first event.
@@ -225,7 +225,7 @@ impl Observer for Broken {
 fn a_panic_of_an_observers_thread_is_the_sessions() {
     let server = server();
     let prepared = prepare(requests_to(&server, 10), Arc::new(never)).unwrap();
-    let session = Session::of(prepared).observed_beside("broken", Broken);
+    let session = Session::new(prepared).observed_beside("broken", Broken);
     let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| session.run().map(drop)));
     let panic = panicked.expect_err("the observer's panic");
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"a defect"));
@@ -254,7 +254,7 @@ fn a_run_starts_when_its_connections_were_given_their_time() {
     let prepared = prepare(plan.plan().unwrap(), Arc::new(never)).unwrap();
     let seen = Arc::default();
     let before = Clock::unix_time();
-    let session = Session::of(prepared).observed_by(Watchmaker(Arc::clone(&seen)));
+    let session = Session::new(prepared).observed_by(Watchmaker(Arc::clone(&seen)));
     let summary = session.run().unwrap().summary;
     let (started, now) = seen.lock().unwrap().unwrap();
     assert_eq!(summary.info.started_at_unix_ns, started);
@@ -267,9 +267,9 @@ fn an_observer_that_cant_be_opened_keeps_the_run_from_starting() {
     let log = Log::default();
     let broken = Scribe {
         is_broken: true,
-        ..Scribe::of("store", &log)
+        ..Scribe::new("store", &log)
     };
-    let outcome = run(vec![broken], vec![Scribe::of("line", &log)]);
+    let outcome = run(vec![broken], vec![Scribe::new("line", &log)]);
     assert!(matches!(outcome, Err(SessionError::Stream(_))));
     assert_eq!(*log.lock().unwrap(), ["store open"]);
 }
@@ -280,11 +280,11 @@ fn an_observer_that_can_not_begin_ends_the_run() {
     let log = Log::default();
     let late = |name| Scribe {
         is_late: true,
-        ..Scribe::of(name, &log)
+        ..Scribe::new(name, &log)
     };
     for (beside, here) in [
-        (vec![Scribe::of("store", &log), late("late")], Vec::new()),
-        (vec![Scribe::of("store", &log)], vec![late("late")]),
+        (vec![Scribe::new("store", &log), late("late")], Vec::new()),
+        (vec![Scribe::new("store", &log)], vec![late("late")]),
     ] {
         // More requests than a test would wait for.
         let outcome = run_of(u64::MAX, beside, here);

@@ -103,7 +103,7 @@ fn run(folder: &Path, requests: u64, observed: impl FnOnce(Session<'_>) -> Sessi
     let plan = closed(1).to(&[&url]).requests(requests).plan().unwrap();
     let prepared = prepare(plan, Arc::new(never)).unwrap();
     std::fs::create_dir(folder).unwrap();
-    let outcome = observed(Session::of(prepared)).run();
+    let outcome = observed(Session::new(prepared)).run();
     let _counters = server.stop();
     std::fs::remove_dir_all(folder).unwrap();
     assert!(outcome.is_ok(), "{outcome:?}");

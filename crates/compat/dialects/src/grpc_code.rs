@@ -36,7 +36,7 @@ const UNAVAILABLE: u8 = 14;
 
 /// The number of the code. A call that was cut off at the end of the run counts as a lost
 /// connection.
-pub(crate) fn of(sample: &Sample) -> u8 {
+pub(crate) fn from_sample(sample: &Sample) -> u8 {
     let given = sample.status.checked_sub(GRPC_STATUS);
     let given = given.and_then(|code| u8::try_from(code).ok());
     let given = given.filter(|code| *code <= GREATEST);

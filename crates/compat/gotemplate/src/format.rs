@@ -33,7 +33,7 @@ pub(crate) struct Verb {
 
 impl Verb {
     /// A verb without flags.
-    pub(crate) const fn of(letter: char) -> Self {
+    pub(crate) const fn from_letter(letter: char) -> Self {
         Self {
             letter,
             width: None,
@@ -61,7 +61,7 @@ impl Verb {
 pub(crate) fn plain(sink: &mut Sink<'_>, value: &Value) -> Result<(), Fault> {
     match value {
         Value::Str(text) => sink.text(text),
-        _ => verb(sink, value, &Verb::of('v'), 0),
+        _ => verb(sink, value, &Verb::from_letter('v'), 0),
     }
 }
 
@@ -211,7 +211,7 @@ fn int(
             _ => {}
         }
     }
-    let number = Number::of(bits, kind.is_unsigned());
+    let number = Number::from_bits(bits, kind.is_unsigned());
     match by.letter {
         'v' if by.sharp && kind.is_unsigned() => number.print(sink, 16, by),
         'v' | 'd' => number.print(

@@ -83,7 +83,7 @@ impl Signature {
     /// `s` string, `t` time, `d` duration, `V` version, `v` any value or none. With a star at the
     /// end, the last parameter is variadic. Other letters are ignored.
     #[must_use]
-    pub fn of(letters: &str) -> Self {
+    pub fn parse(letters: &str) -> Self {
         let starred = letters.ends_with('*');
         let mut fixed: Vec<Parameter> = letters.bytes().filter_map(Parameter::of_letter).collect();
         let variadic = if starred { fixed.pop() } else { None };
@@ -123,10 +123,10 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// A function with this body. See [`Signature::of`] for the letters.
+    /// A function with this body. See [`Signature::parse`] for the letters.
     pub(crate) fn new(signature: &str, body: Body) -> Self {
         Self {
-            signature: Arc::new(Signature::of(signature)),
+            signature: Arc::new(Signature::parse(signature)),
             body,
         }
     }

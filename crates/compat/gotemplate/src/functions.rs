@@ -47,7 +47,7 @@ impl Functions {
         functions
     }
 
-    /// Adds a function, or replaces the function with this name. See [`Signature::of`] for the
+    /// Adds a function, or replaces the function with this name. See [`Signature::parse`] for the
     /// letters. The arguments are checked before each call.
     #[must_use]
     pub fn with(

@@ -134,7 +134,7 @@ impl Moment {
 
     /// The date and time of the local clock.
     pub(crate) const fn civil(&self) -> Civil {
-        Civil::of(self.unix_seconds + self.offset_seconds as i64)
+        Civil::from_unix_seconds(self.unix_seconds + self.offset_seconds as i64)
     }
 }
 

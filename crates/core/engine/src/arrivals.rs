@@ -56,7 +56,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    fn of(pool: &Pool, measure_from: Nanos) -> Self {
+    fn for_pool(pool: &Pool, measure_from: Nanos) -> Self {
         Self {
             end: pool.stop.duration.unwrap_or(Nanos::MAX),
             limit: pool.starts_most().unwrap_or(u64::MAX),

@@ -43,7 +43,7 @@ pub(crate) struct Failure {
 impl Failure {
     /// An outcome without a detail.
     #[inline]
-    pub(crate) const fn of(outcome: Outcome) -> Self {
+    pub(crate) const fn from_outcome(outcome: Outcome) -> Self {
         Self {
             outcome,
             detail: None,
@@ -286,7 +286,7 @@ pub(crate) fn http2_failure(error: &http2::Error) -> Failure {
 pub(crate) fn stream_failure(error: http2::StreamError) -> Failure {
     use http2::StreamError;
     match error {
-        StreamError::Limit(limit) => Failure::of(limit_outcome(limit)),
+        StreamError::Limit(limit) => Failure::from_outcome(limit_outcome(limit)),
         StreamError::Truncated { received, declared } => Failure::with(
             Outcome::Truncated,
             format!("the stream ended after {received} of {declared} bytes"),

@@ -167,7 +167,7 @@ impl Control {
     /// If the plan's schedule cannot be computed.
     pub fn new(plan: &Plan) -> Result<Self, ScheduleError> {
         let pools = (0..plan.pools().len()).map(|index| PoolId(index as u16));
-        let loads = pools.map(|pool| WholeLoad::of(plan, pool));
+        let loads = pools.map(|pool| WholeLoad::for_pool(plan, pool));
         let book = Book {
             loads: loads.collect::<Result<_, _>>()?,
             orders: Vec::new(),

@@ -123,7 +123,7 @@ impl Room {
     const USERS: u64 = 1 << 32;
 
     /// Room on the free seats of these lanes; `users`: whether a user may begin an iteration.
-    pub(crate) fn of(lanes: impl Iterator<Item = LaneId>, users: bool) -> Self {
+    pub(crate) fn new(lanes: impl Iterator<Item = LaneId>, users: bool) -> Self {
         Self {
             seats: lanes.fold(LaneSet::UNSEATED, LaneSet::with),
             users,
@@ -171,7 +171,7 @@ impl Offer {
     }
 
     /// The offer with these published lanes, whose first part is due at `due`.
-    pub(crate) const fn of(lanes: u64, due: Nanos) -> Self {
+    pub(crate) const fn new(lanes: u64, due: Nanos) -> Self {
         Self {
             requests: LaneSet(lanes as u32),
             arrivals: LaneSet((lanes >> 32) as u32),

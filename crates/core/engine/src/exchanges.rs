@@ -110,7 +110,7 @@ impl Exchanges {
     pub(crate) fn new(prepared: Arc<PreparedPool>, room: usize) -> Self {
         Self {
             records: Records::new(&prepared),
-            rules: Rules::of(prepared),
+            rules: Rules::new(prepared),
             entries: Vec::with_capacity(room),
             free: Vec::with_capacity(room),
             open: 0,
@@ -459,7 +459,7 @@ impl Exchanges {
         let Entry { exchange, state } = &mut self.entries[id.index()];
         exchange.account.begin_attempt();
         exchange.account.forget_first_byte();
-        if !Protocol::of(pool).is_exclusive() {
+        if !Protocol::for_pool(pool).is_exclusive() {
             exchange.allow_resend();
         }
         state.begin_hop();

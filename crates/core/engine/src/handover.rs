@@ -145,7 +145,7 @@ impl Peer {
     /// The offer that the worker has published.
     fn offer(&self) -> Offer {
         let lanes = self.lanes.load(Ordering::SeqCst);
-        Offer::of(lanes, self.due())
+        Offer::new(lanes, self.due())
     }
 
     fn publish(&self, offer: Offer) {

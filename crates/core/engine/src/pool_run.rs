@@ -99,7 +99,7 @@ impl PoolRun {
         member: Option<Member>,
     ) -> Self {
         let pool = prepared.pool();
-        let is_exclusive = Protocol::of(pool).is_exclusive();
+        let is_exclusive = Protocol::for_pool(pool).is_exclusive();
         let room = transport.connections.share_count() * pool.connections.streams as usize;
         Self {
             id: prepared.id,
@@ -323,7 +323,7 @@ impl PoolRun {
     fn rest_beside(&mut self, now: Nanos) -> Nanos {
         let room = match self.lifecycle.is_stopped() {
             true => Room::NONE,
-            false => Room::of(
+            false => Room::new(
                 self.transport.connections.lanes.with_room(),
                 !self.demand.population.is_full(),
             ),

@@ -88,7 +88,7 @@ enum IdleOrder {
 impl IdleOrder {
     /// A fixed number of users with their own connections take turns, so that every connection is
     /// used.
-    fn of(pool: &Pool) -> Self {
+    fn for_pool(pool: &Pool) -> Self {
         match (&pool.users, pool.connections.affinity) {
             (Some(_), Affinity::User) => Self::InTurn,
             _ => Self::LastBusy,
@@ -102,10 +102,10 @@ impl Population {
     pub(crate) fn new(law: Option<UserCount>, pool: &Pool) -> Self {
         let law = law.unwrap_or_else(|| UserCount::constant(u32::MAX));
         let has_own_rates = matches!(pool.load, Load::PerUser { .. });
-        Self::of(law, IdleOrder::of(pool), has_own_rates)
+        Self::with_law(law, IdleOrder::for_pool(pool), has_own_rates)
     }
 
-    fn of(law: UserCount, order: IdleOrder, has_own_rates: bool) -> Self {
+    fn with_law(law: UserCount, order: IdleOrder, has_own_rates: bool) -> Self {
         Self {
             came: 0,
             busy: 0,
@@ -297,7 +297,7 @@ mod tests {
     proptest! {
         #[test]
         fn as_many_are_there_as_are_wanted(counts in prop::collection::vec((0_u32..9, 0_u32..9), 0..30)) {
-            let mut population = Population::of(UserCount::constant(9), IdleOrder::LastBusy, false);
+            let mut population = Population::with_law(UserCount::constant(9), IdleOrder::LastBusy, false);
             let (mut free, mut busy): (Vec<UserId>, Vec<UserId>) = Default::default();
             for (wanted, at_work) in counts {
                 while population.wanted() < wanted {

@@ -18,7 +18,7 @@ impl Protocol {
     pub(crate) const OF_PROXIES: Self = Self::Http1;
 
     /// The protocol of a plan's pool.
-    pub(crate) const fn of(pool: &Pool) -> Self {
+    pub(crate) const fn for_pool(pool: &Pool) -> Self {
         match pool.http.version {
             HttpVersion::Http1 => Self::Http1,
             HttpVersion::Http2 => Self::Http2,

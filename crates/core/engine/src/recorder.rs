@@ -36,7 +36,7 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    pub(crate) fn of(pool: &PreparedPool) -> Self {
+    pub(crate) fn for_pool(pool: &PreparedPool) -> Self {
         Self {
             steps: pool.steps.clone(),
             iterations: pool.pool().program.has_steps(),

@@ -162,7 +162,7 @@ fn parts_of(pool: &Pool, shard: Shard) -> u32 {
 impl Users {
     /// One worker's users of a pool with a seed.
     pub(crate) fn new(shard: Shard, pool: &Pool, seed: u64) -> Self {
-        let iterations = Iterations::of(&pool.program, seed);
+        let iterations = Iterations::for_program(&pool.program, seed);
         let parts = parts_of(pool, shard);
         let (think, pace) = match pool.load {
             Load::Closed { think, pace, .. } => (think, pace),
@@ -218,7 +218,7 @@ impl Users {
     fn chosen(&self, arrival: u64) -> u32 {
         let place = place(arrival, self.parts);
         match &self.iterations {
-            None => self.choice.of(place, self.requests, self.seed),
+            None => self.choice.pick(place, self.requests, self.seed),
             Some(iterations) => iterations.first_request(place),
         }
     }

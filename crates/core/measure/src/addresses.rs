@@ -29,7 +29,7 @@ pub struct AddressCounts {
 impl AddressCounts {
     /// Counts of this many connections opened, and of this many requests.
     #[must_use]
-    pub const fn of(opened: u64, carried: u64) -> Self {
+    pub const fn new(opened: u64, carried: u64) -> Self {
         Self { opened, carried }
     }
 
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use std::net::Ipv4Addr;
 
-    const ONE: AddressCounts = AddressCounts::of(1, 20);
+    const ONE: AddressCounts = AddressCounts::new(1, 20);
 
     fn address(n: u32) -> SocketAddr {
         SocketAddr::new(Ipv4Addr::from(n).into(), 80)

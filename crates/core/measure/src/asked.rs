@@ -1,9 +1,9 @@
 //! The facts of a pool's plan that reports show with its figures.
 //!
-//! [`Asked::of`] takes the facts from a [`Pool`] when the run starts. From then on they are values
-//! that are stored, sent, read back and compared, and this crate does not use the plan again.
-//! Reports choose the texts for them, so that a text can change without a new version of the stored
-//! form.
+//! [`Asked::from_pool`] takes the facts from a [`Pool`] when the run starts. From then on they are
+//! values that are stored, sent, read back and compared, and this crate does not use the plan
+//! again. Reports choose the texts for them, so that a text can change without a new version of the
+//! stored form.
 //!
 //! Every value here has three properties, for any plan:
 //!
@@ -170,19 +170,19 @@ form! {
 impl Asked {
     /// The facts of a pool.
     #[must_use]
-    pub fn of(pool: &Pool) -> Self {
+    pub fn from_pool(pool: &Pool) -> Self {
         let steps = pool.program.scenarios().map_or(&[][..], |all| all.steps());
         Self {
-            requests: Listed::of(&pool.requests, AskedRequest::of),
-            steps: Listed::of(steps, AskedStep::of),
-            load: AskedLoad::of(&pool.load),
+            requests: Listed::from_list(&pool.requests, AskedRequest::from_request),
+            steps: Listed::from_list(steps, AskedStep::from_step),
+            load: AskedLoad::from_load(&pool.load),
             users: pool.users.as_ref().and_then(first_changes),
             stop: AskedStop {
                 duration: pool.stop.duration,
                 requests: pool.stop.requests,
                 iterations: pool.stop.iterations,
             },
-            transport: AskedTransport::of(pool),
+            transport: AskedTransport::from_pool(pool),
         }
     }
 
@@ -199,7 +199,7 @@ impl Asked {
 
 impl<T> Listed<T> {
     /// The first entries of a list, as facts.
-    pub(crate) fn of<S>(list: &[S], fact: impl Fn(&S) -> T) -> Self {
+    pub(crate) fn from_list<S>(list: &[S], fact: impl Fn(&S) -> T) -> Self {
         Self {
             first: list.iter().take(LISTED_MAX).map(fact).collect(),
             count: list.len() as u64,
@@ -214,14 +214,14 @@ fn first_changes(users: &Users) -> Option<Users> {
 }
 
 impl AskedLoad {
-    fn of(load: &Load) -> Self {
+    fn from_load(load: &Load) -> Self {
         match load {
             Load::Open {
                 rate,
                 arrivals,
                 late,
             } => Self::Open {
-                law: AskedSequence::of(rate),
+                law: AskedSequence::from_sequence(rate),
                 arrivals: *arrivals,
                 late: *late,
             },
@@ -232,7 +232,7 @@ impl AskedLoad {
             },
             Load::PerUser { users, rate, late } => Self::PerUser {
                 users: *users,
-                law: AskedSequence::of(rate),
+                law: AskedSequence::from_sequence(rate),
                 late: *late,
             },
         }
@@ -249,7 +249,7 @@ impl AskedLoad {
 }
 
 impl AskedTransport {
-    fn of(pool: &Pool) -> Self {
+    fn from_pool(pool: &Pool) -> Self {
         let connections = &pool.connections;
         Self {
             connections: connections.count,

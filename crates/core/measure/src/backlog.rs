@@ -80,10 +80,10 @@ impl Backlog {
         let mut cells: Vec<Overview> = cells.collect();
         let last = cells.iter().rposition(|cell| cell.tally.intended > 0)?;
         cells.truncate(last + 1);
-        Self::of(&cells)
+        Self::detect(&cells)
     }
 
-    fn of(cells: &[Overview]) -> Option<Self> {
+    fn detect(cells: &[Overview]) -> Option<Self> {
         let half = cells.len().div_ceil(2);
         if half < CELLS_MIN {
             return None;

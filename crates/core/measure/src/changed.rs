@@ -1,10 +1,10 @@
 //! A change of a run by a command: the parts that a summary needs.
 //!
-//! [`Changed::by`] makes a change from the command when it takes effect, and [`Changed::of`] one
-//! with its note. A [`Reading`](crate::Reading) takes the change before the interval within which
-//! it takes effect. The store writes the command between the same two intervals, so that a run that
-//! is read back has the same stages. Times count from the start of the change's part of the run;
-//! [`Changed::after`] moves them if the part began later.
+//! [`Changed::by`] makes a change from the command when it takes effect, and
+//! [`Changed::from_command`] one with its note. A [`Reading`](crate::Reading) takes the change
+//! before the interval within which it takes effect. The store writes the command between the same
+//! two intervals, so that a run that is read back has the same stages. Times count from the start
+//! of the change's part of the run; [`Changed::after`] moves them if the part began later.
 
 use crate::RunInfo;
 use drumfire_plan::{Change, ChangeKind, Command, Stage};
@@ -28,7 +28,7 @@ pub struct Changed {
 impl Changed {
     /// The change by a command in a run with these facts, with its note.
     #[must_use]
-    pub fn of(command: &Command, info: &RunInfo) -> Self {
+    pub fn from_command(command: &Command, info: &RunInfo) -> Self {
         Self {
             note: command_note(command, info),
             ..Self::by(command)

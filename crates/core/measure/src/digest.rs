@@ -85,7 +85,7 @@ pub struct Digest {
 impl Digest {
     /// The digest of a run.
     #[must_use]
-    pub fn of(summary: &Summary) -> Self {
+    pub fn from_summary(summary: &Summary) -> Self {
         let latency = summary.latency();
         let counts = &summary.total.counts;
         let failed = summary.thresholds.iter().filter(|rule| !rule.passed);
@@ -103,7 +103,7 @@ impl Digest {
                 rate if rate.is_finite() => rate,
                 _ => 0.0,
             },
-            latency: DigestLatency::of(latency),
+            latency: DigestLatency::from_histogram(latency),
             requests: counts.sent,
             ok: counts.ok,
             failed: counts.failed,
@@ -126,7 +126,7 @@ impl Digest {
 }
 
 impl DigestLatency {
-    fn of(times: &Histogram) -> Self {
+    fn from_histogram(times: &Histogram) -> Self {
         let quantile = |q| {
             Some(DigestTime {
                 time: times.quantile(q)?,
@@ -144,7 +144,7 @@ impl DigestLatency {
 impl PlanKey {
     /// The key of a plan with these pools, from the name, the model and the facts of each, and of
     /// the clock, because a change of clock would look like a change of the target.
-    pub fn of<'a>(
+    pub fn from_pools<'a>(
         pools: impl IntoIterator<Item = (&'a str, Model, &'a Asked)>,
         clock: ArrivalClock,
     ) -> Self {
@@ -166,6 +166,6 @@ impl PlanKey {
         let pools = summary.info.pools.iter();
         let pools = pools.map(|pool| Some((&*pool.name, pool.model, pool.asked.as_ref()?)));
         let pools: Option<Vec<_>> = pools.collect();
-        pools.map(|pools| Self::of(pools, summary.generator.clock))
+        pools.map(|pools| Self::from_pools(pools, summary.generator.clock))
     }
 }

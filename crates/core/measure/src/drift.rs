@@ -176,7 +176,7 @@ fn judge(tracks: &[Track]) -> Vec<Drift> {
 
 /// The probability of chance from the stronger of the tests.
 fn chance(values: &[f64]) -> f64 {
-    let chances = Blocks::of(values).chances();
+    let chances = Blocks::from_values(values).chances();
     (chances.trend.min(chances.change) * TESTS).min(1.0)
 }
 
@@ -186,7 +186,7 @@ fn chance(values: &[f64]) -> f64 {
 /// points to an hour claims too much. A movement that does not matter counts as steady.
 fn movement(track: &Track, of: usize) -> Movement {
     let values = track.values();
-    let found = match Shape::of(&values) {
+    let found = match Shape::fit(&values) {
         Shape::Step { at } => {
             let mut cuts = vec![at];
             cut(&values, 0..at, of, CUTS - 1, &mut cuts);
@@ -221,8 +221,8 @@ fn cut(values: &[f64], part: Range<usize>, of: usize, depth: u32, cuts: &mut Vec
     if depth == 0 || within.len() < POINTS_MIN {
         return;
     }
-    let p = Blocks::of(within).chances().change * TESTS * of as f64;
-    if let (true, Shape::Step { at }) = (p < DRIFT_LEVEL, Shape::of(within)) {
+    let p = Blocks::from_values(within).chances().change * TESTS * of as f64;
+    if let (true, Shape::Step { at }) = (p < DRIFT_LEVEL, Shape::fit(within)) {
         let at = part.start + at;
         cuts.push(at);
         cut(values, part.start..at, of, depth - 1, cuts);

@@ -111,7 +111,7 @@ impl Figures {
     /// all the memory that recording needs.
     #[must_use]
     pub fn new(steps: &[Arc<str>]) -> Self {
-        Self::of_series(steps.into(), StepMemory::of(steps.len()))
+        Self::of_series(steps.into(), StepMemory::for_steps(steps.len()))
     }
 
     /// Empty sums of a pool without steps, for [`Self::merge_sums`].

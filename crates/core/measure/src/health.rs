@@ -130,13 +130,13 @@ impl GeneratorHealth {
     /// The generator's health, from a run's figures and its workers' measurements. The share of
     /// stolen time and the use of spinning do not follow from them; the caller must set both.
     #[must_use]
-    pub fn of(total: &Figures, health: &WorkerHealth, threads: u32) -> Self {
+    pub fn from_figures(total: &Figures, health: &WorkerHealth, threads: u32) -> Self {
         Self {
             threads,
             cpu_share_max: f64::from(health.busiest_share_ppm) / 1e6,
             loop_turn_p99: shown(&health.loop_turn),
             wake_lateness_p99: shown(&health.wake_lateness),
-            clock: ArrivalClock::of(health.stamps, health.departures),
+            clock: ArrivalClock::from_stamps(health.stamps, health.departures),
             handling_p50: health.handling.quantile(0.5).unwrap_or_default(),
             handling_p99: shown(&health.handling),
             stamps: health.stamps,

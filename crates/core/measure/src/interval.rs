@@ -66,7 +66,7 @@ impl Interval {
     pub fn of_pools<'a, S: Into<PoolSeries<'a>>>(pools: impl IntoIterator<Item = S>) -> Self {
         let pools: Vec<PoolSeries<'_>> = pools.into_iter().map(Into::into).collect();
         let steps = pools.iter().map(|pool| pool.steps.len()).sum();
-        Self::with(pools, StepMemory::of(steps))
+        Self::with(pools, StepMemory::for_steps(steps))
     }
 
     /// An empty interval for decoding, of a run with these pools, at least one.

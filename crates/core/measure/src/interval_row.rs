@@ -113,7 +113,7 @@ pub struct Spread {
 impl Spread {
     /// The figures of a histogram.
     #[must_use]
-    pub fn of(times: &Histogram) -> Self {
+    pub fn from_histogram(times: &Histogram) -> Self {
         let reading = |q| {
             Some(SpreadTime {
                 time: times.quantile(q)?,
@@ -194,7 +194,7 @@ impl Rows {
     pub fn next_row(&mut self, interval: &Interval) -> IntervalRow {
         let latency = &interval.total.latency;
         let times = self.model.latency(latency);
-        let tally = Tally::of(&interval.total);
+        let tally = Tally::from_figures(&interval.total);
         self.row(interval.start..interval.end, &tally, times, &latency.lag)
     }
 
@@ -226,7 +226,7 @@ impl Rows {
             goal: self.has_goal.then_some(tally.intended),
             dropped: tally.dropped,
             in_flight: self.under_way.max(0).cast_unsigned(),
-            latency: Spread::of(times),
+            latency: Spread::from_histogram(times),
             lag_p99: lag.quantile(0.99),
             change,
         }

@@ -70,9 +70,9 @@ impl LoadAnswer {
 
     /// The verdict for one pool over a span.
     #[must_use]
-    pub fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
+    pub fn judge(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
         let counts = asked_for(figures);
-        let shared = Shared::of(pool, figures, span);
+        let shared = Shared::from_figures(pool, figures, span);
         let needed = match &shared {
             Some(shared) => whole(shared.busy / streams(pool, figures)),
             None => connections_needed(pool, figures, span),
@@ -111,7 +111,7 @@ impl LoadAnswer {
     /// later, leaves the answer to the others.
     pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)], span: Nanos) -> Self {
         let mut answers = pools.iter().map(|(pool, figures)| {
-            let answer = Self::of(pool, figures, span);
+            let answer = Self::judge(pool, figures, span);
             let intended = asked_for(figures).intended;
             (pool, intended, reached(figures), answer)
         });
@@ -193,7 +193,7 @@ struct Demand {
 }
 
 impl Demand {
-    fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<Self> {
+    fn from_figures(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<Self> {
         if pool.model == Model::Closed || figures.latency.service_time.is_empty() {
             return None;
         }
@@ -246,7 +246,7 @@ fn streams(pool: &PoolInfo, figures: &Figures) -> f64 {
 /// connections the service time is still the target's own, so the estimate is valid for the
 /// requested load, not only for the one that was sent.
 fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<u64> {
-    let demand = Demand::of(pool, figures, span)?;
+    let demand = Demand::from_figures(pool, figures, span)?;
     whole(demand.requests_at_a_time(figures) / streams(pool, figures))
 }
 
@@ -276,9 +276,9 @@ struct Scarce {
 }
 
 impl Scarce {
-    fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
+    fn from_figures(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
         let connections = u64::from(pool.connections);
-        let demand = Demand::of(pool, figures, span);
+        let demand = Demand::from_figures(pool, figures, span);
         let room = connections * streams(pool, figures) as u64;
         // Users of an open model bound the connections that it needs.
         let by_users = pool.growth == Growth::AsNeeded;
@@ -318,7 +318,7 @@ impl Scarce {
 /// The reason why a pool's load was not kept: the resource that was not free, and the number of it
 /// that is needed.
 fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
-    let scarce = Scarce::of(pool, figures, span);
+    let scarce = Scarce::from_figures(pool, figures, span);
     let open = figures.connections.in_place_at_end();
     let is_connection = scarce.noun == "connection";
     if is_connection && let Some(text) = late(pool, figures, open) {
@@ -374,7 +374,7 @@ struct Shared {
 
 impl Shared {
     /// `None` if users did not wait, or waited for another reason.
-    fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<Self> {
+    fn from_figures(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<Self> {
         let latency = &figures.latency;
         let users = u64::from(pool.users?);
         let room = f64::from(pool.connections) * streams(pool, figures);

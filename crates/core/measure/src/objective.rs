@@ -42,7 +42,7 @@ impl Objective {
     /// # Errors
     /// If the rule has no share of requests, or the run has no such pool or step; the text contains
     /// the correction.
-    pub fn of(rule: &Threshold, info: &RunInfo) -> Result<Self, String> {
+    pub fn from_rule(rule: &Threshold, info: &RunInfo) -> Result<Self, String> {
         if rule.role != Role::Rule {
             return Err("an objective can't end a run; remove `abort`".to_owned());
         }
@@ -53,7 +53,7 @@ impl Objective {
             let why = "an objective is an upper bound: write it with `<`, as in p99<50ms";
             return Err(why.to_owned());
         }
-        let aim = Aim::of(&rule.metric, info)?;
+        let aim = Aim::resolve(&rule.metric, info)?;
         let (share, bound) = share_and_bound(&aim.metric, rule.bound)?;
         if !(share > 0.0 && share < 1.0) {
             return Err(format!(
@@ -92,7 +92,7 @@ impl Objective {
     #[must_use]
     pub fn tally(&self, interval: &Interval) -> Objected {
         let span = interval.end - interval.start;
-        let Ok(view) = View::of(&self.aim, &interval.total, interval.pools(), span) else {
+        let Ok(view) = View::select(&self.aim, &interval.total, interval.pools(), span) else {
             // No request of the interval belongs to the step.
             return Objected::default();
         };
@@ -165,7 +165,7 @@ mod tests {
 
     fn check(text: &str) -> Result<(f64, Option<Nanos>, bool), String> {
         let rule: Threshold = text.parse().expect("the rule parses");
-        let objective = Objective::of(&rule, &info())?;
+        let objective = Objective::from_rule(&rule, &info())?;
         let Objective { share, bound, .. } = objective;
         Ok(((share * 1e6).round() / 1e6, bound, objective.is_of_response))
     }
@@ -203,7 +203,7 @@ mod tests {
             ("failed<1%", false, [false, false]),
         ] {
             let rule: Threshold = text.parse().expect("the rule parses");
-            let objective = Objective::of(&rule, &info).expect(text);
+            let objective = Objective::from_rule(&rule, &info).expect(text);
             assert_eq!(objective.is_of_response, is_of_response, "{text}");
             let of_pools = [0, 1].map(|pool| objective.is_of_pool(pool, &info));
             assert_eq!(of_pools, pools, "{text}");

@@ -40,7 +40,7 @@ form! {
 }
 
 impl Tally {
-    pub(crate) fn of(figures: &Figures) -> Self {
+    pub(crate) fn from_figures(figures: &Figures) -> Self {
         let counts = &figures.counts;
         let bad = failures(figures.outcomes(), Outcome::is_answered);
         let iterations = figures.iterations.as_ref();
@@ -242,8 +242,8 @@ impl Overview {
             self.latency.merge(kind.of_step(step));
             return;
         }
-        self.tally.merge(&Tally::of(figures));
-        self.latency.merge(kind.of(&figures.latency));
+        self.tally.merge(&Tally::from_figures(figures));
+        self.latency.merge(kind.histogram(&figures.latency));
         self.lag.merge(&figures.latency.lag);
         self.memory = self.memory.max(interval.health.memory);
     }

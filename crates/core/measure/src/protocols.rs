@@ -54,7 +54,7 @@ enum Calls {
 impl Protocols {
     /// The protocols of a pool; all of them if its facts are unknown.
     #[must_use]
-    pub fn of(pool: &PoolInfo) -> Self {
+    pub fn for_pool(pool: &PoolInfo) -> Self {
         let Some(asked) = &pool.asked else {
             return Self {
                 has_http2: true,

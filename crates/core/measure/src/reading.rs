@@ -414,7 +414,7 @@ impl Reading {
         GeneratorHealth {
             spin: info.spin,
             steal_share,
-            ..GeneratorHealth::of(total, health, info.threads)
+            ..GeneratorHealth::from_figures(total, health, info.threads)
         }
     }
 
@@ -422,15 +422,15 @@ impl Reading {
     fn evaluate(&self, index: usize, threshold: &Threshold, span: Nanos) -> ThresholdResult {
         match threshold.window {
             Some(_) => self.windows.result(index, threshold),
-            None => ThresholdResult::of(threshold, self.figure(threshold, span)),
+            None => ThresholdResult::from_figure(threshold, self.figure(threshold, span)),
         }
     }
 
     /// The figure of a threshold without a window, or the reason why it cannot be computed.
     fn figure(&self, threshold: &Threshold, span: Nanos) -> Result<Figure, String> {
         let summary = &self.summary;
-        let aim = Aim::of(&threshold.metric, &summary.info)?;
-        let view = View::of(&aim, &summary.total, summary.pool_figures(), span)?;
+        let aim = Aim::resolve(&threshold.metric, &summary.info)?;
+        let view = View::select(&aim, &summary.total, summary.pool_figures(), span)?;
         view.figure(&aim.metric)
     }
 }

@@ -45,7 +45,7 @@ impl Model {
     /// *The* latency of requests with these times.
     #[must_use]
     pub fn latency(self, of: &Latency) -> &Histogram {
-        self.latency_kind(of).of(of)
+        self.latency_kind(of).histogram(of)
     }
 }
 
@@ -82,7 +82,7 @@ impl LatencyKind {
 
     /// This time, of all requests.
     #[must_use]
-    pub const fn of(self, of: &Latency) -> &Histogram {
+    pub const fn histogram(self, of: &Latency) -> &Histogram {
         match self {
             Self::Response => &of.response_time,
             Self::Service => &of.service_time,

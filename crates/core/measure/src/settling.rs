@@ -34,7 +34,7 @@ pub enum Settling {
 
 impl Settling {
     /// The time at which p50 and p99 of the model's latency are both steady.
-    pub(crate) fn of(timeline: &Timeline<Interval>, model: Model) -> Self {
+    pub(crate) fn detect(timeline: &Timeline<Interval>, model: Model) -> Self {
         // The last interval contains the drain.
         let count = timeline.len().saturating_sub(1);
         let times = |interval: &Interval| {

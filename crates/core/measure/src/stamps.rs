@@ -100,7 +100,7 @@ impl ArrivalClock {
 
     /// The clock that results from the stamps of a run: the kernel's if most have one.
     #[must_use]
-    pub const fn of(stamps: Stamps, departures: Departures) -> Self {
+    pub const fn from_stamps(stamps: Stamps, departures: Departures) -> Self {
         match (stamps.holds(), departures.holds()) {
             (true, true) => Self::Wire,
             (true, false) => Self::Kernel,

@@ -29,7 +29,7 @@ pub(crate) enum StepMemory {
 
 impl StepMemory {
     /// The rule for a run whose pools have this many steps together; every thread has all of them.
-    pub(crate) const fn of(steps: usize) -> Self {
+    pub(crate) const fn for_steps(steps: usize) -> Self {
         match steps > STEPS_READY {
             true => Self::AsNeeded,
             false => Self::Ready,

@@ -391,7 +391,7 @@ impl Summary {
         let Some(everything) = self.everything.take() else {
             return;
         };
-        let settling = Settling::of(&everything, self.model());
+        let settling = Settling::detect(&everything, self.model());
         self.settling = Some(settling);
         let cut = self.left_out();
         if cut == Nanos::ZERO {
@@ -596,7 +596,7 @@ impl Summary {
     /// *The* latency of all requests together.
     #[must_use]
     pub fn latency(&self) -> &Histogram {
-        self.latency_kind().of(&self.total.latency)
+        self.latency_kind().histogram(&self.total.latency)
     }
 
     /// The slowest requests by *the* latency, and its kind: the response time if none of them was

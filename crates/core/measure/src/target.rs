@@ -74,7 +74,7 @@ impl TargetAnswer {
 
     /// The verdict for one pool. Failures for which the generator is to blame are left out.
     #[must_use]
-    pub fn of(pool: &PoolInfo, figures: &Figures) -> Self {
+    pub fn judge(pool: &PoolInfo, figures: &Figures) -> Self {
         if let Some(reason) = unreached(pool, figures) {
             return Self {
                 state: TargetState::Failed,
@@ -134,12 +134,12 @@ impl TargetAnswer {
     /// The verdict for all pools of a run.
     pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)]) -> Self {
         if let [(pool, only)] = pools {
-            return Self::of(pool, only);
+            return Self::judge(pool, only);
         }
         let mut run = Self::NONE;
         let mut state = None;
         for (pool, figures) in pools {
-            let answer = Self::of(pool, figures);
+            let answer = Self::judge(pool, figures);
             state = state.max(Some(answer.state));
             let reasons = answer.reasons.into_iter();
             run.reasons

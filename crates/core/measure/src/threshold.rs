@@ -60,7 +60,7 @@ pub(crate) struct Aim {
 impl Aim {
     /// The data for a metric in a run, or a text with the reason why it does not exist. A step
     /// without a pool is looked up in all pools; the first match is used.
-    pub(crate) fn of(metric: &Metric, info: &RunInfo) -> Result<Self, String> {
+    pub(crate) fn resolve(metric: &Metric, info: &RunInfo) -> Result<Self, String> {
         let (pool, metric) = match metric {
             Metric::Pool(name, inner) => {
                 let pool = info.pools.iter().position(|pool| pool.name == *name);
@@ -155,7 +155,7 @@ impl Aim {
                 let kind = model.latency_kind(&figures.latency);
                 Ok(Some(match step {
                     Some(step) => kind.of_step(step),
-                    None => kind.of(&figures.latency),
+                    None => kind.histogram(&figures.latency),
                 }))
             }
             _ => Ok(None),
@@ -205,7 +205,7 @@ pub(crate) struct View<'a> {
 impl<'a> View<'a> {
     /// The data of a metric in figures with this span, `total` and each pool's; or the reason why
     /// the data are missing.
-    pub(crate) fn of(
+    pub(crate) fn select(
         aim: &Aim,
         total: &'a Figures,
         pools: &'a [Figures],
@@ -317,7 +317,7 @@ impl<'a> View<'a> {
 
 impl ThresholdResult {
     /// The result for one figure over the whole run.
-    pub(crate) fn of(threshold: &Threshold, figure: Result<Figure, String>) -> Self {
+    pub(crate) fn from_figure(threshold: &Threshold, figure: Result<Figure, String>) -> Self {
         let figure = match figure {
             Ok(figure) => figure,
             Err(why) => return Self::unknown(threshold, why),

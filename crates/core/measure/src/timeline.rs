@@ -207,7 +207,7 @@ impl Timeline<Interval> {
     /// An empty timeline of whole intervals.
     #[must_use]
     pub fn new(info: &RunInfo, resolution: Resolution) -> Self {
-        Self::of(info.pools.clone(), info, resolution)
+        Self::with_form(info.pools.clone(), info, resolution)
     }
 }
 
@@ -215,23 +215,23 @@ impl Timeline<Overview> {
     /// An empty timeline of an overview of all pools together.
     #[must_use]
     pub fn of_run(info: &RunInfo, resolution: Resolution) -> Self {
-        Self::of(Aspect::of_run(info), info, resolution)
+        Self::with_form(Aspect::of_run(info), info, resolution)
     }
 
     /// An empty timeline of an overview of one pool, by its number.
     pub(crate) fn of_pool(info: &RunInfo, number: usize, resolution: Resolution) -> Self {
-        Self::of(Aspect::of_pool(info, number), info, resolution)
+        Self::with_form(Aspect::of_pool(info, number), info, resolution)
     }
 
     /// An empty timeline of an overview of one step of a pool, by their numbers.
     pub(crate) fn of_step(info: &RunInfo, pool: usize, step: usize, cells: usize) -> Self {
         let aspect = Aspect::of_step(info, pool, step);
-        Self::of(aspect, info, Resolution::AtMost(cells))
+        Self::with_form(aspect, info, Resolution::AtMost(cells))
     }
 }
 
 impl<C: Cell> Timeline<C> {
-    fn of(form: C::Form, info: &RunInfo, resolution: Resolution) -> Self {
+    fn with_form(form: C::Form, info: &RunInfo, resolution: Resolution) -> Self {
         Self {
             form,
             grid: Grid {

@@ -132,7 +132,7 @@ form! { struct Field { name, value } }
 impl Field {
     /// A field from bytes.
     #[must_use]
-    pub fn of(name: &[u8], value: &[u8]) -> Self {
+    pub fn from_bytes(name: &[u8], value: &[u8]) -> Self {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         Self {
             name: text(name),

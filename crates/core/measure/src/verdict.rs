@@ -141,7 +141,7 @@ impl Verdict {
         found.extend(evidence.lost_departures());
         if evidence.span < SPAN_MIN {
             found.extend(evidence.too_short());
-            return Self::of(found);
+            return Self::from_findings(found);
         }
         for (pool, figures) in evidence.pools {
             let lag = evidence.lag(pool, figures);
@@ -152,10 +152,10 @@ impl Verdict {
             }));
         }
         evidence.judge_threads(&mut found);
-        Self::of(found)
+        Self::from_findings(found)
     }
 
-    fn of(mut found: Vec<Finding>) -> Self {
+    fn from_findings(mut found: Vec<Finding>) -> Self {
         found.sort_by_key(|finding| std::cmp::Reverse(finding.0));
         Self {
             validity: found.first().map_or(Validity::Valid, |finding| finding.0),

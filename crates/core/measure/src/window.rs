@@ -67,7 +67,7 @@ impl WindowedThresholds {
         let mut trackers = Vec::new();
         for (index, threshold) in thresholds.iter().enumerate() {
             if let Some(window) = threshold.window {
-                let aim = Aim::of(&threshold.metric, info);
+                let aim = Aim::resolve(&threshold.metric, info);
                 trackers.push(Tracker {
                     index,
                     threshold: threshold.clone(),
@@ -218,7 +218,7 @@ impl Judged {
         ThresholdResult {
             passed: judgement.passes(threshold),
             actual_text: text,
-            ..ThresholdResult::of(threshold, Ok(worst.clone()))
+            ..ThresholdResult::from_figure(threshold, Ok(worst.clone()))
         }
     }
 }

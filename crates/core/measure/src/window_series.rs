@@ -74,7 +74,7 @@ impl Series {
         mut see: impl FnMut(Window, Result<Figure, String>),
     ) {
         let span = interval.end - interval.start;
-        let view = match View::of(&self.aim, &interval.total, interval.pools(), span) {
+        let view = match View::select(&self.aim, &interval.total, interval.pools(), span) {
             Ok(view) => view,
             Err(why) => {
                 see(Window::Next, Err(why));

@@ -166,7 +166,7 @@ impl NameServers {
     pub fn resolve(&self, host: &str, port: u16, timeout: Nanos) -> Result<Resolved, ResolveError> {
         if is_localhost(host) {
             let own: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
-            return Resolved::of(own.map(|ip| SocketAddr::new(ip, port)), None);
+            return Resolved::from_addresses(own.map(|ip| SocketAddr::new(ip, port)), None);
         }
         let clock = Clock::start();
         let mut why = ResolveError::NotFound;
@@ -182,7 +182,7 @@ impl NameServers {
             let ttl = ttl.map(|answer| answer.ttl).min();
             let is_answered = answers.len() == FAMILIES.len();
             let all = answers.into_iter().flat_map(|answer| answer.addresses);
-            match Resolved::of(all.map(|ip| SocketAddr::new(ip, port)), ttl) {
+            match Resolved::from_addresses(all.map(|ip| SocketAddr::new(ip, port)), ttl) {
                 Ok(found) => return Ok(found),
                 Err(empty) if is_answered => why = empty,
                 Err(_) => {}
@@ -198,7 +198,7 @@ impl NameServers {
         clock: Clock,
         timeout: Nanos,
     ) -> Result<Vec<Asked<'a>>, ResolveError> {
-        let asked = FAMILIES.iter().map(|kind| Asked::of(name, *kind));
+        let asked = FAMILIES.iter().map(|kind| Asked::new(name, *kind));
         let mut asked: Vec<Asked<'_>> = asked.collect::<Result<_, _>>()?;
         for server in self.in_turn() {
             let mut open: Vec<_> = asked.iter_mut().filter(|one| one.said.is_none()).collect();
@@ -308,7 +308,7 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn of(name: &'a str, kind: TYPE) -> Result<Self, ResolveError> {
+    fn new(name: &'a str, kind: TYPE) -> Result<Self, ResolveError> {
         Ok(Self {
             query: Query::new(name, kind)?,
             said: None,

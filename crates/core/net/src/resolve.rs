@@ -50,7 +50,7 @@ impl Resolved {
     ///
     /// # Errors
     /// If there are no addresses.
-    pub fn of(
+    pub fn from_addresses(
         all: impl IntoIterator<Item = SocketAddr>,
         ttl: Option<Nanos>,
     ) -> Result<Self, ResolveError> {
@@ -131,7 +131,7 @@ pub fn resolve(host: &str, port: u16, timeout: Nanos) -> Result<Resolved, Resolv
             .map(Iterator::collect)
     };
     let found = ask_within(&HELD, timeout, ask)?;
-    Resolved::of(found.map_err(|error| classify(&error))?, None)
+    Resolved::from_addresses(found.map_err(|error| classify(&error))?, None)
 }
 
 /// The resolver's answer, from a new thread.

@@ -79,7 +79,7 @@ impl std::error::Error for Unfit {}
 /// # Errors
 /// All reasons why the machine can't run the plan; at least one.
 pub fn fit(plan: &Plan, machine: &Machine) -> Result<Placement, Vec<Unfit>> {
-    let pools: Vec<Asked<'_>> = plan.pools().iter().map(Asked::of).collect();
+    let pools: Vec<Asked<'_>> = plan.pools().iter().map(Asked::new).collect();
     let mut refused = foreign_addresses(plan, machine);
     let ahead = total(pools.iter().filter(|pool| !pool.grows()));
     let needed = ahead.saturating_add(DESCRIPTORS_SPARE);
@@ -175,7 +175,7 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn of(pool: &'a Pool) -> Self {
+    fn new(pool: &'a Pool) -> Self {
         let targets = targets(pool);
         Self { pool, targets }
     }

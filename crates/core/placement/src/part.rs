@@ -17,7 +17,7 @@ impl Part {
     /// The connections of any `shares` shares. A pool deals its connections evenly to its shares,
     /// so the bound exceeds the real number by at most one connection for each share and target.
     #[must_use]
-    pub fn of(plan: &Plan, placement: &Placement, shares: u32) -> Self {
+    pub fn for_shares(plan: &Plan, placement: &Placement, shares: u32) -> Self {
         let mut part = Self::default();
         for (number, pool) in plan.pools().iter().enumerate() {
             let divided = placement.shares(number).min(placement.threads()).max(1);

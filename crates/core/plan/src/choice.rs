@@ -53,7 +53,7 @@ impl Shares {
         (sum > 0).then(|| Self { ends: ends.into() })
     }
 
-    fn of(&self, drawn: u64) -> usize {
+    fn pick(&self, drawn: u64) -> usize {
         self.ends.partition_point(|end| *end <= drawn)
     }
 }
@@ -74,7 +74,7 @@ impl Turns {
     /// computed from the arrival's number, so that no worker needs to know what others have sent.
     /// If arrivals use the list in several parts, so do turns.
     #[must_use]
-    pub fn of(&self, request: &RequestContext) -> u64 {
+    pub fn turn(&self, request: &RequestContext) -> u64 {
         let parts = u64::from(request.parts.max(1));
         let (nth, part) = (request.arrival / parts, request.arrival % parts);
         let turn = self.before(nth.saturating_add(part)) - self.before(part);
@@ -178,14 +178,14 @@ impl Choice {
     /// The index in a list of `length`, at least 1, that an arrival takes.
     #[inline]
     #[must_use]
-    pub fn of(&self, arrival: u64, length: u64, seed: u64) -> u32 {
+    pub fn pick(&self, arrival: u64, length: u64, seed: u64) -> u32 {
         match self {
             Self::InTurn if length == 1 => 0,
             Self::InTurn => (arrival % length) as u32,
             Self::Cycle(cycle) => cycle[(arrival % cycle.len() as u64) as usize],
             Self::Drawn(shares) => {
                 let sum = shares.ends.last().copied().unwrap_or(1);
-                shares.of(Random::new(seed, DRAWS, arrival, 0).below(sum)) as u32
+                shares.pick(Random::new(seed, DRAWS, arrival, 0).below(sum)) as u32
             }
             Self::By(pick) => u64::from(pick.pick(arrival)).min(length - 1) as u32,
         }
@@ -217,7 +217,7 @@ mod tests {
     use std::collections::HashSet;
 
     fn taken(choice: &Choice, arrivals: u64, length: u64) -> Vec<u32> {
-        (0..arrivals).map(|n| choice.of(n, length, 7)).collect()
+        (0..arrivals).map(|n| choice.pick(n, length, 7)).collect()
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
                     arrival: *arrival,
                     ..RequestContext::default()
                 };
-                turns(choice, member).of(&request)
+                turns(choice, member).turn(&request)
             };
             arrivals.iter().map(turn).collect()
         };
@@ -289,13 +289,13 @@ mod tests {
             for part in 0..parts {
                 let mut next = u64::from(part);
                 for nth in 0..each {
-                    if choice.of(nth + u64::from(part), length, 0) == member {
+                    if choice.pick(nth + u64::from(part), length, 0) == member {
                         let request = RequestContext {
                             arrival: nth * u64::from(parts) + u64::from(part),
                             parts,
                             ..RequestContext::default()
                         };
-                        prop_assert_eq!(turns.of(&request), next);
+                        prop_assert_eq!(turns.turn(&request), next);
                         prop_assert!(seen.insert(next));
                         next += u64::from(parts);
                     }
@@ -311,7 +311,7 @@ mod tests {
             let sum: u64 = weights.iter().sum();
             let mut counts = vec![0_u64; weights.len()];
             for n in 0..choice.round(length) {
-                counts[choice.of(n, length, 0) as usize] += 1;
+                counts[choice.pick(n, length, 0) as usize] += 1;
                 for (count, weight) in counts.iter().zip(&weights) {
                     let due = (n + 1) as f64 * *weight as f64 / sum as f64;
                     prop_assert!((*count as f64 - due).abs() < length as f64, "{counts:?}");

@@ -255,7 +255,7 @@ impl Scenarios {
     /// The scenario that an arrival takes, from 0.
     #[must_use]
     pub fn which(&self, arrival: u64, seed: u64) -> u32 {
-        self.choice.of(arrival, self.starts.len() as u64, seed)
+        self.choice.pick(arrival, self.starts.len() as u64, seed)
     }
 
     /// The first step of an arrival's iteration.
@@ -413,7 +413,7 @@ mod tests {
         }
     }
 
-    fn of(steps: Vec<Step>) -> Arc<Scenarios> {
+    fn from_steps(steps: Vec<Step>) -> Arc<Scenarios> {
         match Program::of_steps(steps) {
             Program::Steps(scenarios) => scenarios,
             Program::Requests(_) => unreachable!("it has steps"),
@@ -432,7 +432,7 @@ mod tests {
             again(0, 2),
             Step::Pause(Pause::NONE),
         ];
-        let scenarios = of(steps);
+        let scenarios = from_steps(steps);
         assert!(scenarios.are_sound());
         assert_eq!(
             scenarios.extent(),
@@ -443,7 +443,7 @@ mod tests {
                 counters: 2,
             }
         );
-        let endless = of(vec![
+        let endless = from_steps(vec![
             repeat(0, u32::MAX, 4),
             repeat(1, u32::MAX, 3),
             again(1, 2),
@@ -464,7 +464,7 @@ mod tests {
             vec![repeat(0, 2, 2), again(1, 1)],
             vec![repeat(0, 2, 9), again(0, 1)],
         ] {
-            assert!(!of(steps.clone()).are_sound(), "{steps:?}");
+            assert!(!from_steps(steps.clone()).are_sound(), "{steps:?}");
         }
         let none = Scenarios::new(vec![send(0)], vec![0], Choice::InTurn);
         assert!(!none.are_sound(), "it has no end");
@@ -488,6 +488,6 @@ mod tests {
         assert_eq!(starts, [0, 0, 2, 0]);
         assert_eq!((both.round(), both.begin_with_requests()), (3, false));
         assert_eq!(both.first_request(2), Some(0));
-        assert!(of(vec![send(0)]).begin_with_requests());
+        assert!(from_steps(vec![send(0)]).begin_with_requests());
     }
 }

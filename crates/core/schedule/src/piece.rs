@@ -121,7 +121,8 @@ pub(crate) struct Pieces {
 impl Pieces {
     /// Compiles and adds a law; `place` is the law's position, for messages.
     pub(crate) fn push_law(&mut self, law: &Law, place: usize) -> Result<(), ScheduleError> {
-        let ratio = |rate: Rate| Ratio::of(rate).ok_or(ScheduleError::TooFine { piece: place });
+        let ratio =
+            |rate: Rate| Ratio::from_rate(rate).ok_or(ScheduleError::TooFine { piece: place });
         match law {
             Law::Const { rate, duration } => {
                 self.push_curve(Curve::Even(ratio(*rate)?), *duration, place)

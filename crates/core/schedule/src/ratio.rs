@@ -30,7 +30,7 @@ impl Ratio {
     }
 
     /// Converts a rate; `None` if it does not fit.
-    pub(crate) fn of(rate: Rate) -> Option<Self> {
+    pub(crate) fn from_rate(rate: Rate) -> Option<Self> {
         Self::new(u128::from(rate.events), u128::from(rate.per.0))
     }
 
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn reduces_and_finds_common_denominators() {
-        let rate = |text: &str| Ratio::of(text.parse().unwrap()).unwrap();
+        let rate = |text: &str| Ratio::from_rate(text.parse().unwrap()).unwrap();
         assert_eq!(
             rate("200/s"),
             Ratio {

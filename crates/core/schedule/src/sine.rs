@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_whole_period_adds_the_mean() {
-        let ratio = |text: &str| Ratio::of(text.parse().unwrap()).unwrap();
+        let ratio = |text: &str| Ratio::from_rate(text.parse().unwrap()).unwrap();
         let second = 1_000_000_000;
         let law = Sine::new(ratio("100/s"), ratio("50/s"), 60 * second);
         assert!(law.at_most(60 * second, 6000 << 64));

@@ -113,7 +113,7 @@ impl Divisive {
         edges.push(values.len());
         let placed = found.iter().enumerate().map(|(number, (at, p))| {
             let (from, to) = (edges[number], edges[number + 2]);
-            let place = Place::of(&values[from..to], PART_MIN - 1, at - from);
+            let place = Place::find(&values[from..to], PART_MIN - 1, at - from);
             let shown = |at: usize| skipped + from + at;
             ChangePoint {
                 at: shown(place.at),
@@ -127,7 +127,7 @@ impl Divisive {
 
     /// The significant cuts of a series, in order, each with its probability.
     fn cuts(&self, values: &[f64]) -> Vec<(usize, f64)> {
-        let energy = Energy::of(values);
+        let energy = Energy::from_values(values);
         let mut edges = vec![0, values.len()];
         let mut found: Vec<(usize, f64)> = Vec::new();
         while found.len() < CHANGES_MAX {
@@ -148,10 +148,10 @@ impl Divisive {
 
     /// The share of permutations within the parts whose best cut is as good as this one.
     fn probability(&self, values: &[f64], edges: &[usize], split: Split, number: u64) -> f64 {
-        let dependence = Dependence::of(values, edges, split);
+        let dependence = Dependence::from_cut(values, edges, split);
         let found = split.statistic / dependence.excess * ROUNDING;
         let mut random = Random::new(self.seed, number, 0, 0);
-        let mut energy = Energy::of(&[]);
+        let mut energy = Energy::from_values(&[]);
         let mut shuffled = values.to_vec();
         let (mut as_great, mut made) = (0, 0);
         while made < PERMUTATIONS && as_great < ENOUGH {
@@ -188,7 +188,7 @@ impl Track {
 fn shift(values: &[f64], at: usize) -> f64 {
     let before = &values[at.saturating_sub(RUNS_MAX)..at];
     let behind = &values[at..values.len().min(at + RUNS_MAX)];
-    Shift::of(before, behind, 0.95).map_or(0.0, |shift| shift.estimate)
+    Shift::estimate(before, behind, 0.95).map_or(0.0, |shift| shift.estimate)
 }
 
 /// The best cut of the whole series.
@@ -196,7 +196,7 @@ fn shift(values: &[f64], at: usize) -> f64 {
 /// `None` if the series has fewer than twice [`PART_MIN`] values.
 #[must_use]
 pub fn best_split(values: &[f64]) -> Option<Split> {
-    Energy::of(values).best(0, values.len(), PART_MIN)
+    Energy::from_values(values).best(0, values.len(), PART_MIN)
 }
 
 /// The best cut of any part.
@@ -219,7 +219,7 @@ struct Dependence {
 impl Dependence {
     /// The dependence that remains after subtracting the levels of all parts, and the levels
     /// before, after and beyond the cut: a level that returns is a change, too.
-    fn of(values: &[f64], edges: &[usize], cut: Split) -> Self {
+    fn from_cut(values: &[f64], edges: &[usize], cut: Split) -> Self {
         let mut edges = edges.to_vec();
         edges.extend([cut.at, cut.to]);
         edges.sort_unstable();

@@ -26,7 +26,7 @@ pub struct Split {
 
 impl Energy {
     /// The table of a series.
-    pub(crate) fn of(values: &[f64]) -> Self {
+    pub(crate) fn from_values(values: &[f64]) -> Self {
         let mut energy = Self {
             length: 0,
             sums: Vec::new(),
@@ -149,7 +149,7 @@ mod tests {
             others,
         } in CASES
         {
-            let energy = Energy::of(values);
+            let energy = Energy::from_values(values);
             let best = energy.best(0, values.len(), 3).unwrap();
             assert_eq!((best.at, best.to), (at, to), "{values:?}");
             close(best.statistic, statistic);
@@ -163,8 +163,10 @@ mod tests {
     fn a_part_is_searched_as_if_it_were_alone() {
         let values = CASES[0].values;
         let around: Vec<f64> = [&[40.0, 1.0], values, &[7.0, 90.0]].concat();
-        let whole = Energy::of(&around);
-        let alone = Energy::of(values).best(0, values.len(), 3).unwrap();
+        let whole = Energy::from_values(&around);
+        let alone = Energy::from_values(values)
+            .best(0, values.len(), 3)
+            .unwrap();
         let within = whole.best(2, 2 + values.len(), 3).unwrap();
         assert_eq!((within.at, within.to), (alone.at + 2, alone.to + 2));
         assert!((within.statistic - alone.statistic).abs() < 1e-9);
@@ -172,8 +174,8 @@ mod tests {
 
     #[test]
     fn too_few_values_have_no_cut() {
-        assert_eq!(Energy::of(&[1.0; 5]).best(0, 5, 3), None);
-        assert!(Energy::of(&[1.0; 6]).best(0, 6, 3).is_some());
-        assert_eq!(Energy::of(&[]).best(0, 0, 3), None);
+        assert_eq!(Energy::from_values(&[1.0; 5]).best(0, 5, 3), None);
+        assert!(Energy::from_values(&[1.0; 6]).best(0, 6, 3).is_some());
+        assert_eq!(Energy::from_values(&[]).best(0, 0, 3), None);
     }
 }

@@ -96,7 +96,7 @@ impl Looks {
     #[must_use]
     pub fn probabilities(&self, figures: &[Differences], seed: u64) -> Vec<f64> {
         let pairs = figures.first().map_or(0, |figure| figure.of_pairs.len());
-        let outcomes = Outcomes::of(pairs, seed);
+        let outcomes = Outcomes::new(pairs, seed);
         let mut ended = vec![false; outcomes.len()];
         let looks = (1..pairs).filter(|look| self.is_look(*look));
         for look in looks {
@@ -146,7 +146,7 @@ struct Outcomes {
 }
 
 impl Outcomes {
-    fn of(pairs: usize, seed: u64) -> Self {
+    fn new(pairs: usize, seed: u64) -> Self {
         if pairs <= COUNTED_MAX {
             return Self {
                 flips: (0..1_u64 << pairs).collect(),
@@ -217,7 +217,7 @@ impl Look {
 impl Figure {
     fn at(pairs: usize, figure: &Differences) -> Self {
         let seen = &figure.of_pairs[..pairs];
-        let ranks = Ranks::of(seen);
+        let ranks = Ranks::from_differences(seen);
         let above = |at: &usize| seen[*at] > 0.0;
         let sum = |ranks: &[usize], bits: usize| {
             let counted = ranks.iter().enumerate();
@@ -320,7 +320,7 @@ mod tests {
     fn one_figure_at_its_only_look_has_its_own_probability() {
         let looks = Looks { first: 10, ..LOOKS };
         let seen = [-1.1, 2.0, 3.2, 0.4, 5.0, 2.2, 0.9, -0.3, 1.8, 2.7];
-        let own = SignedRank::of(&seen).unwrap().p;
+        let own = SignedRank::from_differences(&seen).unwrap().p;
         close(looks.probabilities(&[figure(&seen)], 1)[0], own);
         // An identical figure is not a further test, and a figure without differences is not a test
         // at all.

@@ -32,7 +32,7 @@ pub(crate) struct Place {
 impl Place {
     /// The place in a series with at least two values on each side of it; `around` is a place near
     /// which the change was found. Spikes are clamped.
-    pub(crate) fn of(values: &[f64], least: usize, around: usize) -> Self {
+    pub(crate) fn find(values: &[f64], least: usize, around: usize) -> Self {
         let values = clamped(values, around);
         let chances = chances(&values, least.max(1));
         let first = least.max(1);
@@ -148,16 +148,16 @@ mod tests {
     fn a_clear_change_has_one_place_and_a_spike_moves_it_nowhere() {
         let mut values: Vec<f64> = (0..20).map(|n| f64::from(n % 3) / 10.0).collect();
         values[8..].iter_mut().for_each(|value| *value += 5.0);
-        let place = Place::of(&values, 2, 8);
+        let place = Place::find(&values, 2, 8);
         assert_eq!((place.at, place.likely), (8, (8, 8)));
         values[3] = 400.0;
-        assert_eq!(Place::of(&values, 2, 8), place);
+        assert_eq!(Place::find(&values, 2, 8), place);
     }
 
     #[test]
     fn levels_without_a_deviation_are_known() {
         let mut values = vec![1.0; 6];
         values.extend([2.0; 6]);
-        assert_eq!(Place::of(&values, 2, 6).at, 6);
+        assert_eq!(Place::find(&values, 2, 6).at, 6);
     }
 }

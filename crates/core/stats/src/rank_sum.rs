@@ -36,7 +36,7 @@ impl RankSum {
     /// Compares two sets. `None` if a set is empty, has more than [`RUNS_MAX`] values, or contains
     /// a value that is not a number.
     #[must_use]
-    pub fn of(first: &[f64], second: &[f64]) -> Option<Self> {
+    pub fn compare(first: &[f64], second: &[f64]) -> Option<Self> {
         if !is_set(first) || !is_set(second) {
             return None;
         }
@@ -66,9 +66,9 @@ impl RankSum {
 
 impl Shift {
     /// The shift from `first` to `second`, with an interval of this confidence, such as 0.95.
-    /// `None` if [`RankSum::of`] returns `None`.
+    /// `None` if [`RankSum::compare`] returns `None`.
     #[must_use]
-    pub fn of(first: &[f64], second: &[f64], confidence: f64) -> Option<Self> {
+    pub fn estimate(first: &[f64], second: &[f64], confidence: f64) -> Option<Self> {
         if !is_set(first) || !is_set(second) {
             return None;
         }
@@ -173,7 +173,7 @@ mod tests {
     fn rank_sums_are_those_of_scipy() {
         // From scipy 1.17.1, `mannwhitneyu(second, first, method="exact")`.
         for (first, second, u, p) in SCIPY {
-            let found = RankSum::of(first, second).unwrap();
+            let found = RankSum::compare(first, second).unwrap();
             close(found.u, u);
             close(found.p, p);
         }
@@ -182,10 +182,10 @@ mod tests {
     #[test]
     fn ties_are_counted_out() {
         // All six ways of choosing two of 1, 1, 2, 2: sums of ranks 3, 5 (four times), 7.
-        let found = RankSum::of(&[1.0, 1.0], &[2.0, 2.0]).unwrap();
+        let found = RankSum::compare(&[1.0, 1.0], &[2.0, 2.0]).unwrap();
         close(found.u, 4.0);
         close(found.p, 2.0 / 6.0);
-        let equal = RankSum::of(&[1.0, 1.0], &[1.0, 1.0]).unwrap();
+        let equal = RankSum::compare(&[1.0, 1.0], &[1.0, 1.0]).unwrap();
         close(equal.p, 1.0);
     }
 
@@ -193,14 +193,16 @@ mod tests {
     fn a_shift_is_the_median_difference() {
         let base: Vec<f64> = (0..6).map(f64::from).collect();
         let later: Vec<f64> = base.iter().map(|value| value + 10.0).collect();
-        let shift = Shift::of(&base, &later, 0.95).unwrap();
+        let shift = Shift::estimate(&base, &later, 0.95).unwrap();
         close(shift.estimate, 10.0);
         let (low, high) = shift.interval.unwrap();
         assert!(low < 10.0 && 10.0 < high, "{shift:?}");
         // P(U ≤ 5) is 0.0206 and P(U ≤ 6) 0.0325, so five differences are beyond each end.
         assert_eq!((low, high), (7.0, 13.0));
         assert_eq!(
-            Shift::of(&[1.0, 2.0], &[3.0, 4.0], 0.95).unwrap().interval,
+            Shift::estimate(&[1.0, 2.0], &[3.0, 4.0], 0.95)
+                .unwrap()
+                .interval,
             None
         );
     }
@@ -214,10 +216,10 @@ mod tests {
 
     #[test]
     fn what_is_no_set_has_no_test() {
-        assert_eq!(RankSum::of(&[], &[1.0]), None);
-        assert_eq!(RankSum::of(&[f64::NAN], &[1.0]), None);
-        assert_eq!(RankSum::of(&[1.0; RUNS_MAX + 1], &[1.0]), None);
-        assert!(Shift::of(&[1.0; RUNS_MAX], &[2.0; RUNS_MAX], 0.95).is_some());
+        assert_eq!(RankSum::compare(&[], &[1.0]), None);
+        assert_eq!(RankSum::compare(&[f64::NAN], &[1.0]), None);
+        assert_eq!(RankSum::compare(&[1.0; RUNS_MAX + 1], &[1.0]), None);
+        assert!(Shift::estimate(&[1.0; RUNS_MAX], &[2.0; RUNS_MAX], 0.95).is_some());
     }
 
     proptest! {
@@ -229,12 +231,12 @@ mod tests {
             let [first, second] = [first, second].map(|set| {
                 set.into_iter().map(f64::from).collect::<Vec<_>>()
             });
-            let there = RankSum::of(&first, &second).unwrap();
-            let back = RankSum::of(&second, &first).unwrap();
+            let there = RankSum::compare(&first, &second).unwrap();
+            let back = RankSum::compare(&second, &first).unwrap();
             prop_assert!((there.p - back.p).abs() < 1e-9);
             prop_assert!((there.u + back.u - (first.len() * second.len()) as f64).abs() < 1e-9);
-            let shift = Shift::of(&first, &second, 0.9).unwrap();
-            let back = Shift::of(&second, &first, 0.9).unwrap();
+            let shift = Shift::estimate(&first, &second, 0.9).unwrap();
+            let back = Shift::estimate(&second, &first, 0.9).unwrap();
             prop_assert!((shift.estimate + back.estimate).abs() < 1e-9);
             prop_assert!(there.p >= RankSum::least(first.len(), second.len()) - 1e-9);
         }

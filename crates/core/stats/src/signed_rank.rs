@@ -21,11 +21,11 @@ impl SignedRank {
     /// Compares pairs by their differences. `None` if the slice is empty, has more than
     /// [`RUNS_MAX`] values, or contains a value that is not a number.
     #[must_use]
-    pub fn of(differences: &[f64]) -> Option<Self> {
+    pub fn from_differences(differences: &[f64]) -> Option<Self> {
         if !are_pairs(differences) {
             return None;
         }
-        let ranks = Ranks::of(differences);
+        let ranks = Ranks::from_differences(differences);
         let above = |(rank, difference): (&usize, &f64)| match *difference > 0.0 {
             true => *rank,
             false => 0,
@@ -83,7 +83,7 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    pub(crate) fn of(differences: &[f64]) -> Self {
+    pub(crate) fn from_differences(differences: &[f64]) -> Self {
         let sizes: Vec<f64> = differences.iter().map(|of| of.abs()).collect();
         let rank = |size: &f64| {
             let others = sizes.iter().filter(|other| **other > 0.0);
@@ -202,7 +202,7 @@ mod tests {
         // From scipy 1.17.1, `wilcoxon(differences, method="exact")`; the interval ends where that
         // test, on differences minus a shift, begins to find 5 %.
         for (differences, w, p, estimate, interval) in SCIPY {
-            let found = SignedRank::of(differences).unwrap();
+            let found = SignedRank::from_differences(differences).unwrap();
             close(found.w, w);
             close(found.p, p);
             let shift = SignedRank::shift(differences, 0.95).unwrap();
@@ -218,10 +218,10 @@ mod tests {
     #[test]
     fn ties_and_zeros_are_counted_out() {
         // Ranks 1.5, 1.5, 3: of the eight sums, 0, 1.5, 1.5, 3, 3, 4.5, 4.5, 6, two are as extreme.
-        let found = SignedRank::of(&[1.0, 1.0, 2.0, 0.0]).unwrap();
+        let found = SignedRank::from_differences(&[1.0, 1.0, 2.0, 0.0]).unwrap();
         close(found.w, 6.0);
         close(found.p, 0.25);
-        let none = SignedRank::of(&[0.0; 8]).unwrap();
+        let none = SignedRank::from_differences(&[0.0; 8]).unwrap();
         close(none.p, 1.0);
         let shift = SignedRank::shift(&[0.0; 8], 0.95).unwrap();
         assert_eq!((shift.estimate, shift.interval), (0.0, Some((0.0, 0.0))));
@@ -232,10 +232,10 @@ mod tests {
         close(SignedRank::least(5), 0.0625);
         close(SignedRank::least(6), 0.031_25);
         close(SignedRank::least(0), 1.0);
-        assert_eq!(SignedRank::of(&[]), None);
-        assert_eq!(SignedRank::of(&[f64::NAN]), None);
-        assert_eq!(SignedRank::of(&[1.0; RUNS_MAX + 1]), None);
-        assert!(SignedRank::of(&[1.0; RUNS_MAX]).is_some());
+        assert_eq!(SignedRank::from_differences(&[]), None);
+        assert_eq!(SignedRank::from_differences(&[f64::NAN]), None);
+        assert_eq!(SignedRank::from_differences(&[1.0; RUNS_MAX + 1]), None);
+        assert!(SignedRank::from_differences(&[1.0; RUNS_MAX]).is_some());
     }
 
     proptest! {
@@ -245,7 +245,7 @@ mod tests {
         ) {
             let there: Vec<f64> = differences.into_iter().map(f64::from).collect();
             let back: Vec<f64> = there.iter().map(|of| -of).collect();
-            let tests = [&there, &back].map(|of| SignedRank::of(of).unwrap());
+            let tests = [&there, &back].map(|of| SignedRank::from_differences(of).unwrap());
             prop_assert!((tests[0].p - tests[1].p).abs() < 1e-9);
             prop_assert!(tests[0].p >= SignedRank::least(there.len()) - 1e-9);
             let shifts = [&there, &back].map(|of| SignedRank::shift(of, 0.9).unwrap());

@@ -27,7 +27,7 @@ impl Random {
 
     /// The SplitMix64 stream that starts at `state`.
     #[must_use]
-    pub const fn of(state: u64) -> Self {
+    pub const fn from_state(state: u64) -> Self {
         Self(state)
     }
 
@@ -134,7 +134,7 @@ mod tests {
     /// The values of Vigna's splitmix64.c from the state 1234567.
     #[test]
     fn the_generator_is_the_published_one() {
-        let mut random = Random::of(1_234_567);
+        let mut random = Random::from_state(1_234_567);
         let words: Vec<_> = (0..4).map(|_| random.bits()).collect();
         assert_eq!(
             words,
@@ -152,11 +152,11 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_variates() {
         let near = |value: f64, expected: f64| (value - expected).abs() < 1e-15;
-        let mut random = Random::of(7);
+        let mut random = Random::from_state(7);
         assert!(near(random.normal(), 0.988_474_332_318_735_3));
         assert!(near(random.exponential(), 2.310_220_978_373_141));
         let mut uuid = String::new();
-        Random::of(9).uuid(&mut uuid);
+        Random::from_state(9).uuid(&mut uuid);
         assert_eq!(uuid, "aeaf52fe-be70-4064-802d-8a5e87afea62");
     }
 

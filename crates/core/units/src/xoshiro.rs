@@ -16,7 +16,7 @@ impl Xoshiro256 {
     /// The `stream`-th sequence of a seed, independent of all other streams.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
-        let mut filling = Random::of(seed ^ stream.wrapping_mul(0xa076_1d64_78bd_642f));
+        let mut filling = Random::from_state(seed ^ stream.wrapping_mul(0xa076_1d64_78bd_642f));
         Self {
             state: std::array::from_fn(|_| filling.bits()),
         }

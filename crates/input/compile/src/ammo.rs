@@ -345,7 +345,7 @@ pub(crate) fn add_calls(
         .templates
         .as_ref()
         .or(settings.templates.as_ref());
-    let templates = Templates::of(language, may_read, scope);
+    let templates = Templates::in_language(language, may_read, scope);
     let own = match &request.fields {
         Fields::Listed(own) => templates.metadata(own, scope),
         Fields::File(file) => {

@@ -92,7 +92,7 @@ pub(crate) struct ReadOptions {
 
 impl ReadOptions {
     /// Reads the options and notes mistakes in them.
-    pub(crate) fn of(options: &CallOptions, scope: &mut Scope<'_>) -> Self {
+    pub(crate) fn from_options(options: &CallOptions, scope: &mut Scope<'_>) -> Self {
         let codings = [
             ("gzip", MessageCompression::Gzip),
             ("zstd", MessageCompression::Zstd),
@@ -247,7 +247,7 @@ impl<'a> Calls<'a> {
         streaming: Streaming,
         scope: &mut Scope<'_>,
     ) -> Call {
-        let read = ReadOptions::of(options, scope);
+        let read = ReadOptions::from_options(options, scope);
         let deadline = read.deadline;
         let deadline = deadline.unwrap_or_else(|| self.server.pool().timeouts.total);
         let checked = options.reply_check.as_ref().is_none_or(|check| check.value);
@@ -261,7 +261,8 @@ impl<'a> Calls<'a> {
             streaming,
             receive_limit: read.receive.unwrap_or(RECEIVE_MAX).0,
             send_limit: read.send.unwrap_or(SEND_MAX).0,
-            reply_check: checked.then(|| Arc::new(ReplyForm::of(method)) as Arc<dyn ReplyCheck>),
+            reply_check: checked
+                .then(|| Arc::new(ReplyForm::for_method(method)) as Arc<dyn ReplyCheck>),
             expect: CallStatuses::OK,
         }
     }

@@ -216,12 +216,12 @@ fn is_of_calls(pool: &Pool) -> bool {
 /// A pool of HTTP requests.
 fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfire_plan::Pool {
     // The options of calls have no effect here, but mistakes in them are noted.
-    let _unused = ReadOptions::of(&pool.settings.options, scope);
+    let _unused = ReadOptions::from_options(&pool.settings.options, scope);
     let mut requests = Requests::new(pool, scope);
     let mut all = all(pool, templates, scope, |request, may_read, made, scope| {
         requests.add(request, may_read, made, scope);
     });
-    let replay = all.made.times.take().map(Replay::of);
+    let replay = all.made.times.take().map(Replay::new);
     let requests = traced(all.made.requests, pool);
     let mut made = made_of(pool, requests, HttpVersion::Http1, replay, scope);
     made.program = all.program;

@@ -28,7 +28,7 @@ pub(crate) struct Crew {
 }
 
 /// The users that a load sets; empty if it sets neither a number nor a law.
-pub(crate) fn of(written: &Written, scope: &mut Scope<'_>) -> Crew {
+pub(crate) fn compile_crew(written: &Written, scope: &mut Scope<'_>) -> Crew {
     match &written.start {
         None => by_number(written.users.as_ref(), scope),
         Some(start) => Crew {

@@ -33,7 +33,7 @@ pub fn compile_phase(
     draft: &Draft,
     host: &Arc<dyn Host>,
 ) -> Result<Option<PhasePlan>, Vec<Diagnostic>> {
-    let Some(document) = phase.of(&draft.document, &draft.late) else {
+    let Some(document) = phase.extract(&draft.document, &draft.late) else {
         return Ok(None);
     };
     let alone = Draft {

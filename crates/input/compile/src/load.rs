@@ -1,8 +1,8 @@
 //! The start of requests: the open and the closed model, and the end of the run.
 //!
-//! A document often sets only one of rate, users and connections. [`Rule::of`] decides from the
-//! written keys which model is meant: a rate makes it open; users, connections or only a number of
-//! requests make it closed; with `rate_per: user`, each user follows the rate independently. The
+//! A document often sets only one of rate, users and connections. [`Rule::compile`] decides from
+//! the written keys which model is meant: a rate makes it open; users, connections or only a number
+//! of requests make it closed; with `rate_per: user`, each user follows the rate independently. The
 //! number of connections is the written one, or what the model needs:
 //!
 //! | written | open | closed |
@@ -69,7 +69,7 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Creates a replay at these times, which ascend from the start of the run.
-    pub(crate) fn of(times: Vec<Nanos>) -> Self {
+    pub(crate) fn new(times: Vec<Nanos>) -> Self {
         Self {
             times: times.into(),
         }
@@ -109,7 +109,7 @@ enum Rule {
 
 impl Rule {
     /// The rule that a pool's settings mean.
-    fn of(
+    fn compile(
         pool: &Pool,
         replay: Option<&Replay>,
         users: Option<&Users>,
@@ -176,9 +176,9 @@ pub(crate) fn load(
     let Crew {
         users,
         end: users_end,
-    } = crew::of(written, scope);
+    } = crew::compile_crew(written, scope);
     let asked = asked(counts.connections.as_ref(), scope);
-    let rule = Rule::of(pool, replay.as_ref(), users.as_ref(), asked, scope);
+    let rule = Rule::compile(pool, replay.as_ref(), users.as_ref(), asked, scope);
     let streams = streams(counts.streams.as_ref(), http, rule != Rule::Open, scope);
     let most = users.as_ref().map(Users::most);
     let carried = match asked {

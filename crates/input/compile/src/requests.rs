@@ -67,7 +67,7 @@ impl<'a> Requests<'a> {
     /// scope. Mistakes are noted once, instead of once per request.
     fn common(&self, templates: &TemplateScope, scope: &mut Scope<'_>) -> Common {
         let settings = &self.pool.settings;
-        let templates = Templates::of(settings.templates.as_ref(), templates, scope);
+        let templates = Templates::in_language(settings.templates.as_ref(), templates, scope);
         let mut fields = HeaderFields::default();
         for field in &settings.fields.headers {
             templates.add(field, &mut fields, scope);
@@ -125,7 +125,7 @@ impl<'a> Requests<'a> {
         }
         let own = request.data.templates.as_ref();
         let written = own.or(self.pool.settings.templates.as_ref());
-        let templates = Templates::of(written, may_read, scope);
+        let templates = Templates::in_language(written, may_read, scope);
         let (method, asked) = match &request.ask {
             Ask::Url { method, url } => {
                 let asked = self.asked(url, &templates, scope);
@@ -233,7 +233,7 @@ impl<'a> Requests<'a> {
             let Some(line) = scope.found.ok(&place, line) else {
                 continue;
             };
-            let HashedLine { url, hash } = HashedLine::of(line);
+            let HashedLine { url, hash } = HashedLine::parse(line);
             let hash = hash.map(|hash| Text::new(hash.to_owned(), place.clone()));
             let text = Text::new(url.to_owned(), place);
             let asked = match url.starts_with('/') {
@@ -256,7 +256,7 @@ fn own_fields(
 ) -> HeaderFields {
     let own = request.data.templates.as_ref();
     let written = own.or(pool.settings.templates.as_ref());
-    let templates = Templates::of(written, may_read, scope);
+    let templates = Templates::in_language(written, may_read, scope);
     let mut fields = HeaderFields::default();
     if let Fields::Listed(own) = &request.fields {
         for field in own {
@@ -397,7 +397,7 @@ impl<'a> HashedLine<'a> {
     /// Splits a line. The URL may be a template that contains blanks, so the hash is searched from
     /// the end, and not within a tag.
     #[must_use]
-    pub fn of(line: &'a str) -> Self {
+    pub fn parse(line: &'a str) -> Self {
         let starts = ALGORITHMS.iter().filter_map(|(name, _)| {
             let at = line.rfind(&format!(" {name} "))?;
             Some((at, !line[at..].contains("}}")))

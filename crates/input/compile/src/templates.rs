@@ -12,7 +12,7 @@
 //! Messages quote templates, and some quotations are secrets. A URL is masked in messages
 //! ([`named`]), and a field with the name of a secret is quoted without its text ([`of_field`]).
 //!
-//! [`Templates::of`] is called once for a pool and once for each request, with the written
+//! [`Templates::in_language`] is called once for a pool and once for each request, with the written
 //! language. The compiler of requests then calls it part by part, in this order:
 //! [`Templates::url`], [`Templates::path`] or [`Templates::reference`] for the target,
 //! [`Templates::add`] for each field and [`Templates::content`] for the body, whose kind may depend
@@ -112,7 +112,7 @@ pub(crate) struct WrittenBody<'a> {
 
 impl<'a> Templates<'a> {
     /// Returns the templates in the written language; the default is the native one.
-    pub(crate) fn of(
+    pub(crate) fn in_language(
         written: Option<&Text>,
         templates: &'a TemplateScope,
         scope: &mut Scope<'_>,

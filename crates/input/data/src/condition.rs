@@ -83,7 +83,7 @@ impl drumfire_plan::Condition for Condition {
 
 /// The advice on a condition that cannot be read, if it has a word or a sign of another language.
 fn advice(text: &str) -> Option<&'static str> {
-    let tokens: Vec<_> = Tokens::of(text).collect();
+    let tokens: Vec<_> = Tokens::new(text).collect();
     tokens
         .iter()
         .zip(tokens.iter().skip(1))

@@ -72,7 +72,7 @@ impl SharedList {
     #[must_use]
     pub fn index(&self, request: &RequestContext, length: u64) -> Option<u64> {
         let turns = self.turns.get().filter(|_| self.order != Order::Random);
-        let number = turns.map_or(request.arrival, |turns| turns.of(request));
+        let number = turns.map_or(request.arrival, |turns| turns.turn(request));
         self.order.index(request.seed, number, length)
     }
 }

@@ -113,7 +113,7 @@ fn next(source: &str, mut at: usize) -> Option<Tag<'_>> {
 /// The length of a tag's text; all that follows if the tag does not end.
 fn end(text: &str, is_block: bool) -> usize {
     let mut depth = 0usize;
-    for token in Tokens::of(text) {
+    for token in Tokens::new(text) {
         match token.byte {
             b'%' if is_block && text.as_bytes().get(token.at + 1) == Some(&b'}') => {
                 return token.at;
@@ -132,7 +132,7 @@ fn chain(text: &str) -> Option<usize> {
     let mut length = 0;
     // The length before each bracket that is open.
     let mut open = Vec::new();
-    for token in Tokens::of(text) {
+    for token in Tokens::new(text) {
         length += 1;
         if length > CHAIN_MAX {
             return Some(token.at);
@@ -170,7 +170,7 @@ pub(crate) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    pub(crate) fn of(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self {
             bytes: text.as_bytes(),
             at: 0,

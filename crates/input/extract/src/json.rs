@@ -120,7 +120,7 @@ fn visit_one(
 
 /// A short description of the value at `at`.
 fn describe(scanner: &mut Scanner<'_>, at: usize) -> Result<String, Broken> {
-    let mut children = Children::of(scanner, at);
+    let mut children = Children::scan(scanner, at);
     if children.are_elements() {
         let count = children.count(scanner)?;
         return Ok(format!("an array of {count}"));

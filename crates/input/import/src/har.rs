@@ -25,7 +25,11 @@ pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     let given = json::parsed(text).map_err(|error| format!("not a HAR file: {error}"))?;
     let mut all = Exchanges::default();
     let entries = entries(&given, &mut all)?;
-    Seen::default().check(Library::of(given).root(), &keys::ARCHIVE, &mut all.notes);
+    Seen::default().check(
+        Library::from_value(given).root(),
+        &keys::ARCHIVE,
+        &mut all.notes,
+    );
     let mut ended: Option<Nanos> = None;
     let mut timeless = Vec::new();
     for entry in entries {

@@ -108,7 +108,7 @@ fn yaml_words(error: &str) -> String {
 
 impl Library {
     /// A document without other files.
-    pub(crate) fn of(value: Value) -> Self {
+    pub(crate) fn from_value(value: Value) -> Self {
         Self {
             files: vec![File::new(String::new(), value)],
             missing: HashMap::new(),
@@ -121,7 +121,7 @@ impl Library {
     /// # Errors
     /// If the document itself can't be read.
     pub(crate) fn read(source: &Source<'_>) -> Result<Self, String> {
-        let mut library = Self::of(parsed(source.text)?);
+        let mut library = Self::from_value(parsed(source.text)?);
         library.files[0].name = source.name.to_owned();
         let mut looked_at = 0;
         while let Some(file) = library.files.get(looked_at) {

@@ -97,7 +97,7 @@ pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
     if !given["item"].is_array() {
         return Err("not a Postman collection: it has no list `item`".to_owned());
     }
-    let library = Library::of(given);
+    let library = Library::from_value(given);
     let root = library.root();
     let mut reader = Reader::default();
     reader

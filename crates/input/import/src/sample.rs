@@ -57,7 +57,7 @@ pub(crate) fn sample(schema: Node<'_>, notes: &mut Notes) -> Option<Value> {
         is_circle: false,
         notes,
     };
-    let made = samples.of(schema, 0);
+    let made = samples.generate(schema, 0);
     if samples.is_cut {
         let finding =
             format!("an example ends after {VALUES_MAX} values; write a smaller `example`");
@@ -68,7 +68,7 @@ pub(crate) fn sample(schema: Node<'_>, notes: &mut Notes) -> Option<Value> {
 
 /// The schema of a property of an object, if it exists.
 pub(crate) fn property<'a>(schema: Node<'a>, name: &str, notes: &mut Notes) -> Option<Node<'a>> {
-    let merged = Merged::of(schema, notes);
+    let merged = Merged::from_schema(schema, notes);
     let mut properties = merged
         .parts
         .iter()
@@ -78,14 +78,14 @@ pub(crate) fn property<'a>(schema: Node<'a>, name: &str, notes: &mut Notes) -> O
 
 /// The first value of a key in a schema.
 pub(crate) fn key<'a>(schema: Node<'a>, key: &str, notes: &mut Notes) -> Option<Node<'a>> {
-    Merged::of(schema, notes).first(key)
+    Merged::from_schema(schema, notes).first(key)
 }
 
 /// Whether a schema describes bytes, such as a file, or a list of them.
 pub(crate) fn is_binary(schema: Node<'_>, notes: &mut Notes) -> bool {
-    let mut merged = Merged::of(schema, notes);
+    let mut merged = Merged::from_schema(schema, notes);
     if let Some(items) = merged.first("items") {
-        merged = Merged::of(items, notes);
+        merged = Merged::from_schema(items, notes);
     }
     let format = merged.first("format").and_then(Node::str);
     let encoding = merged.first("contentEncoding");
@@ -106,7 +106,7 @@ struct Merged<'a> {
 }
 
 impl<'a> Merged<'a> {
-    fn of(schema: Node<'a>, notes: &mut Notes) -> Self {
+    fn from_schema(schema: Node<'a>, notes: &mut Notes) -> Self {
         let mut merged = Self {
             parts: Vec::new(),
             own: 0,
@@ -301,9 +301,9 @@ struct Samples<'a, 'n> {
 impl<'a> Samples<'a, '_> {
     /// The nth value of a schema; `None` within the schema itself, below too many others, or after
     /// too many values.
-    fn of(&mut self, schema: Node<'a>, nth: usize) -> Option<Value> {
+    fn generate(&mut self, schema: Node<'a>, nth: usize) -> Option<Value> {
         self.take()?;
-        let merged = Merged::of(schema, self.notes);
+        let merged = Merged::from_schema(schema, self.notes);
         let own = &merged.parts[..merged.own];
         if let Some(given) = merged.given(own, nth) {
             return Some(given);
@@ -383,7 +383,7 @@ impl<'a> Samples<'a, '_> {
                     continue;
                 }
                 self.is_circle = false;
-                if let Some(value) = self.of(property, nth) {
+                if let Some(value) = self.generate(property, nth) {
                     all.insert(name.to_owned(), value);
                 } else if required.contains(&name) && !self.is_cut {
                     let why = match self.is_circle {
@@ -424,7 +424,7 @@ impl<'a> Samples<'a, '_> {
                 continue;
             }
             let schema = further.filter(|further| further.value().is_object());
-            let value = schema.and_then(|schema| self.of(schema, nth));
+            let value = schema.and_then(|schema| self.generate(schema, nth));
             let Some(value) = value.or_else(|| self.take().map(|()| Value::from(TEXT))) else {
                 break;
             };
@@ -458,7 +458,7 @@ impl<'a> Samples<'a, '_> {
         for at in 0..count {
             let value = match prefix.get(at).copied().or(items) {
                 Some(schema) if schema.value().is_object() => {
-                    self.of(schema, if is_unique { at } else { 0 })
+                    self.generate(schema, if is_unique { at } else { 0 })
                 }
                 Some(_) | None => self.take().map(|()| Value::from(TEXT)),
             };
@@ -482,7 +482,7 @@ impl<'a> Samples<'a, '_> {
     /// A number within the bounds: 1 if that is allowed.
     fn number(&mut self, merged: &Merged<'a>, nth: usize) -> Value {
         let is_whole = merged.kind() == Some("integer");
-        match Range::of(merged).nth(nth, is_whole) {
+        match Range::from_merged(merged).nth(nth, is_whole) {
             Some(number) => Value::Number(number),
             None => {
                 let finding = "no number keeps to the bounds of a schema; the plan has 1";
@@ -520,7 +520,7 @@ impl<'a> Samples<'a, '_> {
                 STANDARD.encode(varied(TEXT, "", nth))
             }
             _ if is_json => match merged.first("contentSchema") {
-                Some(schema) => self.of(schema, nth).unwrap_or_default().to_string(),
+                Some(schema) => self.generate(schema, nth).unwrap_or_default().to_string(),
                 None => "{}".to_owned(),
             },
             _ => varied(TEXT, "", nth),
@@ -576,7 +576,7 @@ struct Range {
 }
 
 impl Range {
-    fn of(merged: &Merged<'_>) -> Self {
+    fn from_merged(merged: &Merged<'_>) -> Self {
         let bound = |key: &str, exclusive: &str, is_tighter: fn(f64, f64) -> bool| {
             let mut bound: Option<(f64, bool)> = None;
             for part in &merged.parts {
@@ -678,7 +678,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn made(schema: Value) -> (Value, Vec<String>) {
-        let mut library = Library::of(schema);
+        let mut library = Library::from_value(schema);
         library.siblings = crate::library::Siblings::Read;
         let mut notes = Notes::default();
         let value = sample(library.root(), &mut notes);

@@ -137,7 +137,7 @@ impl Session {
         }
         let question = self.questions.pop_front()?;
         self.asked = Some(question.clone());
-        Some(Request::of(question).encode_to_vec())
+        Some(Request::new(question).encode_to_vec())
     }
 
     /// Whether all requests have been sent and answered.
@@ -197,7 +197,7 @@ impl Session {
         if let Some(name) = unknown {
             return Err(not_found(&name, describe::symbols(&pool)));
         }
-        let schema = Schema::of(pool);
+        let schema = Schema::from_pool(pool);
         if let Wanted::Service(name) | Wanted::Symbol(name) = &self.wanted {
             schema
                 .describe(name)

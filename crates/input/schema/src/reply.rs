@@ -37,9 +37,9 @@ impl fmt::Debug for ReplyForm {
 impl ReplyForm {
     /// The form of the messages that a method's server sends.
     #[must_use]
-    pub fn of(method: &Method) -> Self {
+    pub fn for_method(method: &Method) -> Self {
         let descriptor = method.output();
-        let table = Table::of(&descriptor);
+        let table = Table::build(&descriptor);
         let input = method.input();
         Self {
             input,

@@ -52,7 +52,7 @@ impl Schema {
         Ok(Self { pool })
     }
 
-    pub(crate) const fn of(pool: DescriptorPool) -> Self {
+    pub(crate) const fn from_pool(pool: DescriptorPool) -> Self {
         Self { pool }
     }
 

@@ -75,7 +75,7 @@ pub(crate) enum Turn {
 }
 
 impl Bracket {
-    pub(crate) fn of(terms: &Terms) -> Self {
+    pub(crate) fn new(terms: &Terms) -> Self {
         Self {
             pass: Pass::Climb,
             growth: GROWTH,
@@ -169,7 +169,7 @@ impl Bracket {
             kept: Some(rate),
             stay: self.stay,
             medians: self.medians.clone(),
-            ..Self::of(terms)
+            ..Self::new(terms)
         };
         again.step = Step::new(terms.slos.len(), outstanding);
         let turn = again.begin((rate * GROWTH_AGAIN).min(terms.most));

@@ -40,7 +40,7 @@ pub(crate) struct Need {
 impl Need {
     /// The need of a confirmation at a rate, after a hold with these samples. A request stays at
     /// the target for `stay` seconds.
-    pub(crate) fn of(terms: &Terms, held: &[Samples], rate: f64, stay: f64) -> Self {
+    pub(crate) fn compute(terms: &Terms, held: &[Samples], rate: f64, stay: f64) -> Self {
         let planned = terms.confirm.as_secs_f64();
         let mut need = Self {
             slo: 0,
@@ -49,11 +49,11 @@ impl Need {
             seconds: planned,
         };
         let settle = settle(terms, stay);
-        let most = held.iter().map(Samples::of).fold(0.0, f64::max);
+        let most = held.iter().map(Samples::total).fold(0.0, f64::max);
         for (slo, (objective, samples)) in terms.slos.iter().zip(held).enumerate() {
             let requests = objective.requests_min();
             // An objective may concern only a part of the requests.
-            let part = match samples.of() {
+            let part = match samples.total() {
                 of if of > 0.0 && most > 0.0 => of / most,
                 _ => 1.0,
             };
@@ -83,7 +83,7 @@ fn gap(samples: &Samples, slo: &Slo, rate: f64) -> Option<(f64, f64)> {
         let none = gap * (BURSTS + BURSTS_MORE * more);
         // The samples of hold and confirmation together then show few enough, regardless of the
         // rate.
-        let few = samples.beyond_most(Sure::Proof, 1.0) / slo.share - samples.of();
+        let few = samples.beyond_most(Sure::Proof, 1.0) / slo.share - samples.total();
         (gap, none.min(few.max(0.0) / rate))
     })
 }
@@ -184,7 +184,7 @@ impl Trial {
         for (samples, slo) in self.samples.iter().zip(slos) {
             let (before, unanswered) = self.unanswered(slo);
             let beyond = (samples.beyond() - before).max(0.0) + unanswered;
-            let of = (samples.of() + unanswered).max(1.0);
+            let of = (samples.total() + unanswered).max(1.0);
             let expected = of * (counted / passed.max(1.0)).max(1.0);
             // The requests that are beyond now are too many even if no more follow.
             is_missed |= beyond > slo.share * expected.max(slo.requests_min());
@@ -307,10 +307,10 @@ mod tests {
         for second in 0..60 {
             held.push(sample(if second % 30 == 10 { 100.0 } else { 0.0 }));
         }
-        let need = Need::of(&terms(), &[held], 100.0, 0.01);
+        let need = Need::compute(&terms(), &[held], 100.0, 0.01);
         assert!(need.gap.is_some_and(|gap| gap > 25.0), "{need:?}");
         assert!(need.seconds > 100.0, "{need:?}");
-        let need = Need::of(&terms(), &[Samples::default()], 1.0, 0.01);
+        let need = Need::compute(&terms(), &[Samples::default()], 1.0, 0.01);
         assert_eq!((need.requests, need.seconds), (368.0, 370.0));
     }
 }

@@ -86,7 +86,7 @@ impl Known<'_> {
     /// The elasticity depends on the capacity, so both are found by iteration from above. Far below
     /// the capacity, the share hardly depends on the rate, and every level explains that no request
     /// is beyond.
-    pub(crate) fn of(&self, slo: usize) -> Option<Estimate> {
+    pub(crate) fn estimate_for(&self, slo: usize) -> Option<Estimate> {
         let (held, allowed) = (&self.held[slo], self.terms.slos[slo].share);
         let mut level = held.top()?;
         let mut elasticity = self.elasticity(slo, level);
@@ -103,7 +103,7 @@ impl Known<'_> {
 
     /// The estimate of the objective that bounds the capacity.
     pub(crate) fn estimate(&self) -> Option<Estimate> {
-        let each = (0..self.held.len()).filter_map(|slo| self.of(slo));
+        let each = (0..self.held.len()).filter_map(|slo| self.estimate_for(slo));
         each.min_by(|one, other| one.level.total_cmp(&other.level))
     }
 

@@ -111,13 +111,13 @@ impl Samples {
     }
 
     /// The number of all requests.
-    pub(crate) fn of(&self) -> f64 {
+    pub(crate) fn total(&self) -> f64 {
         self.sum(|sample| sample.of)
     }
 
     /// The share beyond the objective; 0 without requests.
     pub(crate) fn share(&self) -> f64 {
-        self.beyond() / self.of().max(1.0)
+        self.beyond() / self.total().max(1.0)
     }
 
     /// How much more the requests beyond scatter than independent ones would: the variance of their
@@ -209,7 +209,7 @@ impl Samples {
 
     /// The mean level of the requests; `None` without requests.
     pub(crate) fn centre(&self) -> Option<f64> {
-        let of = self.of();
+        let of = self.total();
         (of > 0.0).then(|| self.sum(|sample| sample.of * sample.level) / of)
     }
 

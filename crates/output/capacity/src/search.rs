@@ -176,7 +176,7 @@ impl Search {
             stage: Stage::Climb,
             rate: terms.from,
             highest: terms.from,
-            bracket: Bracket::of(&terms),
+            bracket: Bracket::new(&terms),
             hold: Hold::at(terms.from.ln(), terms.slos.len()),
             before: None,
             drain: None,
@@ -453,7 +453,7 @@ impl Search {
         }
         let known = self.known();
         let elasticities: Vec<f64> = (0..self.held.len())
-            .map(|slo| match known.of(slo) {
+            .map(|slo| match known.estimate_for(slo) {
                 Some(estimate) => estimate.elasticity,
                 None => known.elasticity(slo, self.hold.level()),
             })
@@ -610,7 +610,7 @@ impl Search {
 
     /// Begins a confirmation, if there is time for it.
     fn begin_confirmation_at(&mut self, rate: f64) -> Act {
-        let mut need = Need::of(&self.terms, &self.held, rate, self.bracket.stay);
+        let mut need = Need::compute(&self.terms, &self.held, rate, self.bracket.stay);
         // If the time does not suffice for a proof, a confirmation may still show a miss.
         let left = self.left() - 1.0;
         let is_worth_it = self.is_far(&self.held) && left > self.terms.confirm.as_secs_f64();
@@ -735,7 +735,7 @@ impl Search {
         };
         let (tried, trend) = (self.tried_at(slo), self.trend());
         let samples = &self.held[slo];
-        let allowed = self.terms.slos[slo].share * samples.of();
+        let allowed = self.terms.slos[slo].share * samples.total();
         let is_sure = samples.beyond_least(MISSED_ERRORS) > allowed;
         // The rates are ordered by time, so they prove nothing about a target that becomes slower.
         let is_same = self.slower().is_none();
@@ -749,7 +749,7 @@ impl Search {
         self.hold = Hold::at(level, self.terms.slos.len());
         self.hold.keep_near(None, 0.0, self.terms.most.ln());
         let rate = self.hold.level().exp();
-        let need = Need::of(&self.terms, &self.held, rate, self.bracket.stay);
+        let need = Need::compute(&self.terms, &self.held, rate, self.bracket.stay);
         let hold = self.terms.hold.as_secs_f64();
         if self.left() < hold + need.seconds {
             return self.end_without(Why::TooShort {

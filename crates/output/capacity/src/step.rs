@@ -166,7 +166,7 @@ impl Step {
 /// The surprise at a share beyond that exceeds the allowed one: its probability by chance is at
 /// most exp(−surprise) (Chernoff's bound for independent requests).
 fn surprise(samples: &Samples, allowed: f64) -> f64 {
-    let (share, of) = (samples.share().min(1.0 - 1e-9), samples.of());
+    let (share, of) = (samples.share().min(1.0 - 1e-9), samples.total());
     if share <= allowed {
         return 0.0;
     }

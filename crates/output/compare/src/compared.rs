@@ -90,7 +90,7 @@ impl Compared {
 
     /// An exact quantile above 0 of a kind of time, in nanoseconds; `None` if it is a lower bound.
     pub(crate) fn known(&self, kind: LatencyKind, q: f64) -> Option<f64> {
-        let times = kind.of(&self.summary.total.latency);
+        let times = kind.histogram(&self.summary.total.latency);
         let is_at_least = match &self.read {
             // For named quantiles, JSON lists the lower bounds exactly. All other quantiles are
             // compared with the least lower bound.

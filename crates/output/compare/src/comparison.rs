@@ -20,11 +20,11 @@ mod sets;
 mod thresholds;
 
 use crate::answer::{Answer, CONFIDENCE};
-use clock_gap::ClockGap;
 use crate::compared::Compared;
 use crate::differences::Difference;
 use crate::figure::Figure;
 use crate::round::{Rounds, UnsoundRound};
+use clock_gap::ClockGap;
 use drumfire_measure::{RunInfo, Summary, TargetState};
 use drumfire_stats::{RUNS_MAX, RankSum};
 

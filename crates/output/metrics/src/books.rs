@@ -35,7 +35,7 @@ impl Books {
     pub fn new(info: Arc<RunInfo>) -> Self {
         let pools = info.pools.iter().map(|pool| PoolBooks {
             label: Label::new("pool", &pool.name),
-            sets: LabelSets::of(pool),
+            sets: LabelSets::for_pool(pool),
             is_open: pool.model == Model::Open,
             rate: 0.0,
         });
@@ -108,7 +108,7 @@ impl Books {
         families.extend(POOL_TIMES.iter().map(|times| {
             let value = |pool: &Figures| distribution((times.of)(pool));
             let family = self.each(times.name, times.help, MetricKind::Histogram, value);
-            family.of(Unit::Seconds)
+            family.with_unit(Unit::Seconds)
         }));
         families.extend(self.iteration_families());
         families.extend(self.own_families());
@@ -171,14 +171,14 @@ impl Books {
                 MetricKind::Gauge,
                 Value::Number(started),
             )
-            .of(Unit::Seconds),
+            .with_unit(Unit::Seconds),
             Family::alone(
                 "drumfire_run_elapsed_seconds",
                 "Elapsed time of the run: the end of the last interval in these metrics.",
                 MetricKind::Gauge,
                 Value::Number(self.reading.so_far().end().as_secs_f64()),
             )
-            .of(Unit::Seconds),
+            .with_unit(Unit::Seconds),
             Family::alone(
                 "drumfire_run_finished",
                 "1 if the run is over and these metrics are final, else 0.",
@@ -277,7 +277,7 @@ impl Books {
                 MetricKind::Histogram,
                 times,
             )
-            .of(Unit::Seconds),
+            .with_unit(Unit::Seconds),
         ]
     }
 
@@ -296,15 +296,15 @@ impl Books {
                 MetricKind::Gauge,
                 Value::Number(self.busiest),
             )
-            .of(Unit::Ratio),
+            .with_unit(Unit::Ratio),
         ];
         families.extend(OWN_TIMES.iter().map(|own| {
             let value = Value::Number((own.of)(&self.reading.so_far().health));
-            Family::alone(own.name, own.help, MetricKind::Counter, value).of(Unit::Seconds)
+            Family::alone(own.name, own.help, MetricKind::Counter, value).with_unit(Unit::Seconds)
         }));
         families.extend(OWN_DISTRIBUTIONS.iter().map(|own| {
             let value = distribution((own.of)(&self.reading.so_far().health));
-            Family::alone(own.name, own.help, MetricKind::Histogram, value).of(Unit::Seconds)
+            Family::alone(own.name, own.help, MetricKind::Histogram, value).with_unit(Unit::Seconds)
         }));
         families
     }
@@ -326,7 +326,7 @@ impl PoolBooks {
 }
 
 fn distribution(times: &Histogram) -> Value {
-    Value::Distribution(Box::new(Distribution::of(times)))
+    Value::Distribution(Box::new(Distribution::from_histogram(times)))
 }
 
 #[cfg(test)]

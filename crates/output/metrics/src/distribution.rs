@@ -105,7 +105,7 @@ fn index_of(ns: u64) -> i32 {
 impl Distribution {
     /// The distribution of a histogram.
     #[must_use]
-    pub fn of(times: &Histogram) -> Self {
+    pub fn from_histogram(times: &Histogram) -> Self {
         let mut all = Self {
             count: times.count(),
             sum: times.sum() as f64 / 1e9,
@@ -130,17 +130,17 @@ mod tests {
     use super::*;
     use drumfire_units::Nanos;
 
-    fn of(times: &[u64]) -> Distribution {
+    fn distribution(times: &[u64]) -> Distribution {
         let mut histogram = Histogram::new();
         for ns in times {
             histogram.record(Nanos(*ns));
         }
-        Distribution::of(&histogram)
+        Distribution::from_histogram(&histogram)
     }
 
     #[test]
     fn a_time_is_within_its_bound_and_all_above() {
-        let all = of(&[
+        let all = distribution(&[
             0,
             9_000,
             1_000_000,
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn exponential_buckets_hold_every_time_once() {
-        let all = of(&[0, 0, 1, 1_000, 1_000_000_000, 2_000_000_000, 2_000_000_001]);
+        let all = distribution(&[0, 0, 1, 1_000, 1_000_000_000, 2_000_000_000, 2_000_000_001]);
         let exponential = &all.exponential;
         assert_eq!(exponential.zeros, 2);
         let held: u64 = exponential.buckets.iter().map(|bucket| bucket.count).sum();
@@ -192,9 +192,12 @@ mod tests {
             let histogram = if n % 3 == 0 { &mut one } else { &mut other };
             histogram.record(Nanos(n * n * 977));
         }
-        let parts = [Distribution::of(&one), Distribution::of(&other)];
+        let parts = [
+            Distribution::from_histogram(&one),
+            Distribution::from_histogram(&other),
+        ];
         one.merge(&other);
-        let whole = Distribution::of(&one);
+        let whole = Distribution::from_histogram(&one);
         for (at, within) in whole.within.iter().enumerate() {
             assert_eq!(parts[0].within[at] + parts[1].within[at], *within);
         }

@@ -18,8 +18,8 @@ pub(crate) struct LabelSets {
 
 impl LabelSets {
     /// The values that a pool can have.
-    pub(crate) fn of(pool: &PoolInfo) -> Self {
-        let protocols = Protocols::of(pool);
+    pub(crate) fn for_pool(pool: &PoolInfo) -> Self {
+        let protocols = Protocols::for_pool(pool);
         let outcomes = Outcome::ALL.iter().copied();
         let outcomes = outcomes.filter(|outcome| protocols.may_end_by(*outcome));
         let statuses = protocols.statuses();

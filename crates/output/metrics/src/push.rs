@@ -162,7 +162,7 @@ mod tests {
             labels: labels.clone(),
             value,
         };
-        let times = Value::Distribution(Box::new(Distribution::of(&times)));
+        let times = Value::Distribution(Box::new(Distribution::from_histogram(&times)));
         let counted = vec![point(Value::Count(count))];
         let share = Family::alone(
             "drumfire_busy_ratio",
@@ -183,7 +183,7 @@ mod tests {
                     MetricKind::Counter,
                     counted,
                 ),
-                share.of(Unit::Ratio),
+                share.with_unit(Unit::Ratio),
                 Family::alone(
                     "drumfire_run",
                     "The run.",
@@ -196,7 +196,7 @@ mod tests {
                     MetricKind::Histogram,
                     vec![point(times)],
                 )
-                .of(Unit::Seconds),
+                .with_unit(Unit::Seconds),
             ],
         }
     }

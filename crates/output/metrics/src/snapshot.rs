@@ -156,7 +156,7 @@ impl Family {
     }
 
     /// Sets the unit, with which the name must end.
-    pub(crate) fn of(self, unit: Unit) -> Self {
+    pub(crate) fn with_unit(self, unit: Unit) -> Self {
         debug_assert!(self.name.ends_with(unit.name()), "{}", self.name);
         Self {
             unit: Some(unit),

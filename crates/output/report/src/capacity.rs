@@ -176,7 +176,7 @@ mod tests {
     fn objective(text: &str) -> Objective {
         let pool = PoolInfo::new("main", Model::Open, ["GET /"]);
         let rule = text.parse().expect("a rule");
-        Objective::of(&rule, &RunInfo::new(vec![pool])).expect("an objective")
+        Objective::from_rule(&rule, &RunInfo::new(vec![pool])).expect("an objective")
     }
 
     fn row(stage: Stage, rate: f64, took: &[u64]) -> KneeRow {

@@ -149,7 +149,7 @@ pub struct Pictures<'a> {
 impl<'a> Pictures<'a> {
     /// The figures of the whole run.
     #[must_use]
-    pub fn of(summary: &'a Summary) -> Self {
+    pub fn new(summary: &'a Summary) -> Self {
         let cells: Vec<Overview> = summary.over_time().collect();
         let rows = summary.rows_of(&cells);
         Self {
@@ -194,7 +194,7 @@ impl<'a> Pictures<'a> {
 /// incomplete; figures of rates leave it out.
 #[must_use]
 pub fn figures(summary: &Summary) -> Vec<Figure> {
-    let pictures = Pictures::of(summary);
+    let pictures = Pictures::new(summary);
     let made = NAMES.iter().map(|name| pictures.figure(name));
     made.flatten().collect()
 }

@@ -152,12 +152,12 @@ enum Value {
 impl Cell {
     /// A cell with a text of this program.
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self::of(Value::Own(text.into()))
+        Self::plain(Value::Own(text.into()))
     }
 
     /// A cell with a text from outside. Printers mask and escape it.
     pub(crate) fn foreign(text: impl Into<String>) -> Self {
-        Self::of(Value::Foreign(text.into()))
+        Self::plain(Value::Foreign(text.into()))
     }
 
     /// A cell with the name of a step, which may be a URL.
@@ -165,7 +165,7 @@ impl Cell {
         Self::foreign(secret::url(text))
     }
 
-    const fn of(value: Value) -> Self {
+    const fn plain(value: Value) -> Self {
         Self {
             value,
             number: None,
@@ -265,19 +265,19 @@ impl Cell {
     pub(crate) fn pieces(pieces: Vec<(String, Ink)>) -> Self {
         let is_bad = pieces.iter().any(|(_, ink)| *ink == Ink::Bad);
         let ink = if is_bad { Ink::Bad } else { Ink::Plain };
-        Self::of(Value::Inked(pieces)).inked(ink)
+        Self::plain(Value::Inked(pieces)).inked(ink)
     }
 
     /// A part of a whole as a bar.
     pub(crate) const fn bar(part: u64, whole: u64) -> Self {
-        Self::of(Value::Bar(part, whole))
+        Self::plain(Value::Bar(part, whole))
     }
 
     /// A spark with its name for screen readers; nothing without one.
     pub(crate) fn spark(spark: Option<Spark>, name: String) -> Self {
         spark.map_or_else(
             || Self::new(""),
-            |spark| Self::of(Value::Spark(spark, name)),
+            |spark| Self::plain(Value::Spark(spark, name)),
         )
     }
 
@@ -317,7 +317,7 @@ impl Cell {
             Value::Inked(pieces) => pieces.iter().fold(Line::new(), |line, (text, ink)| {
                 line.with(in_letters(text, unicode), *ink)
             }),
-            _ => Line::of(self.text(unicode), self.ink),
+            _ => Line::single(self.text(unicode), self.ink),
         }
     }
 

@@ -31,7 +31,7 @@ pub fn log(summary: &Summary) -> Vec<u8> {
     let mut out = String::new();
     head(&mut out, summary);
     for cell in summary.over_time() {
-        row(&mut out, None, &Span::of(&cell), cell.latency());
+        row(&mut out, None, &Span::from_cell(&cell), cell.latency());
     }
     steps(&mut out, summary);
     pools(&mut out, summary);
@@ -50,7 +50,7 @@ fn steps(out: &mut String, summary: &Summary) {
             match summary.step_over_time(number, index) {
                 Some(cells) => {
                     for cell in cells.filter(|cell| !cell.latency().is_empty()) {
-                        row(out, Some(&tag), &Span::of(&cell), cell.latency());
+                        row(out, Some(&tag), &Span::from_cell(&cell), cell.latency());
                     }
                 }
                 None => row(
@@ -106,7 +106,7 @@ struct Span {
 
 impl Span {
     /// The span of one cell of the timeline.
-    fn of(cell: &Overview) -> Self {
+    fn from_cell(cell: &Overview) -> Self {
         Self {
             start: cell.start(),
             length: cell.end() - cell.start(),

@@ -48,13 +48,13 @@ impl Line {
     }
 
     /// A line of one piece.
-    pub(crate) fn of(text: impl Into<String>, ink: Ink) -> Self {
+    pub(crate) fn single(text: impl Into<String>, ink: Ink) -> Self {
         Self::new().with(text, ink)
     }
 
     /// Plain text.
     pub(crate) fn plain(text: impl Into<String>) -> Self {
-        Self::of(text, Ink::Plain)
+        Self::single(text, Ink::Plain)
     }
 
     /// The line with one more piece.
@@ -248,7 +248,7 @@ fn broken(item: Line, columns: usize) -> Vec<Line> {
     match item.0.as_slice() {
         [(text, ink)] if text.width() > columns => {
             let pieces = wrap(text, columns).into_iter();
-            pieces.map(|piece| Line::of(piece, *ink)).collect()
+            pieces.map(|piece| Line::single(piece, *ink)).collect()
         }
         _ => vec![item],
     }
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn colour_surrounds_and_never_counts() {
-        let line = Line::of("bad", Ink::Bad).with(" news  ", Ink::Plain);
+        let line = Line::single("bad", Ink::Bad).with(" news  ", Ink::Plain);
         assert_eq!(line.width(), 10);
         let colored = Style::new(80, Color::On, Unicode::On);
         assert_eq!(

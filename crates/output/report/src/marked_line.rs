@@ -69,11 +69,11 @@ pub fn marked_line(spot: &Spot<'_>, style: &Style) -> String {
     let (shown, before) = window(&cut, at.unwrap_or(0), room, style);
     let bar = style.glyph("│", "|");
     let mut out = String::new();
-    Line::of(format!("{number:>gutter$} {bar} "), Ink::Dim)
+    Line::single(format!("{number:>gutter$} {bar} "), Ink::Dim)
         .with(shown, Ink::Plain)
         .print(style, &mut out);
     if at.is_some() {
-        Line::of(format!("{:>gutter$} {bar} ", ""), Ink::Dim)
+        Line::single(format!("{:>gutter$} {bar} ", ""), Ink::Dim)
             .with(" ".repeat(before), Ink::Plain)
             .with("^", Ink::Bad)
             .print(style, &mut out);

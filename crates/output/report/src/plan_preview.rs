@@ -46,11 +46,11 @@ pub fn plan_preview(
     name: &str,
     style: &Style,
 ) -> Result<String, ScheduleError> {
-    let pools = plan.pools().iter().map(Preview::of);
+    let pools = plan.pools().iter().map(Preview::for_pool);
     let pools: Vec<Preview<'_>> = pools.collect::<Result<_, _>>()?;
     let mut page = Page::new(style, Explain::No);
     let name = Untrusted::new(name).escaped(style.unicode);
-    let verdict = Line::of(format!("{name} is valid"), Ink::Good);
+    let verdict = Line::single(format!("{name} is valid"), Ink::Good);
     let facts = facts(plan, &pools, style).into_iter().map(Line::plain);
     let items = std::iter::once(verdict).chain(facts).collect();
     page.lines(flow(items, style.glyph(" · ", ", "), style.width()));
@@ -65,7 +65,7 @@ pub fn plan_preview(
     {
         let sentence = Untrusted::new(&sentence).escaped(style.unicode);
         let rows = wrap(&sentence, style.width());
-        page.lines(rows.into_iter().map(|row| Line::of(row, Ink::Warn)));
+        page.lines(rows.into_iter().map(|row| Line::single(row, Ink::Warn)));
     }
     for pool in &pools {
         page.gap();
@@ -127,7 +127,7 @@ impl<'a> Preview<'a> {
     ///
     /// # Errors
     /// If the schedule of the law can't be computed.
-    fn of(pool: &'a Pool) -> Result<Self, ScheduleError> {
+    fn for_pool(pool: &'a Pool) -> Result<Self, ScheduleError> {
         let most = pool.starts_most();
         let law = match &pool.load {
             Load::Open { rate, .. } => rate,
@@ -152,7 +152,7 @@ impl<'a> Preview<'a> {
             }
         };
         let schedule = Schedule::new(law, Arrivals::Constant, 0)?;
-        let Ends { end, starts } = Ends::of(law, &schedule, pool.stop.duration, most);
+        let Ends { end, starts } = Ends::compute(law, &schedule, pool.stop.duration, most);
         Ok(Self {
             pool,
             schedule: Some(schedule),
@@ -172,7 +172,7 @@ impl<'a> Preview<'a> {
             flow(facts, separator, page.block_room())
         });
         let rows: Vec<Line> = rows.collect();
-        page.block(Line::of(name, Ink::Bold), rows);
+        page.block(Line::single(name, Ink::Bold), rows);
         page.lines(self.drawing(style));
     }
 
@@ -187,14 +187,14 @@ impl<'a> Preview<'a> {
         let mut about = "";
         match &self.pool.load {
             Load::Open { rate, arrivals, .. } => {
-                facts.push(format!("open model: {}", Rates::of(rate)));
+                facts.push(format!("open model: {}", Rates::from_sequence(rate)));
                 if *arrivals == Arrivals::Poisson {
                     facts.push("random arrivals".to_owned());
                     about = "about ";
                 }
             }
             Load::PerUser { users, rate, .. } => {
-                let (law, users) = (Rates::of(rate), self.users(*users));
+                let (law, users) = (Rates::from_sequence(rate), self.users(*users));
                 facts.push(format!("open model: {law} for each of {users}"));
             }
             Load::Closed { users, think, pace } => {
@@ -313,7 +313,7 @@ impl<'a> Preview<'a> {
             (Some(schedule), Load::Open { rate: law, .. }) => {
                 let values: Vec<f64> = ranges.map(|(a, b)| rate_between(schedule, a, b)).collect();
                 let chart = Chart {
-                    top: Rates::of(law).most.unwrap_or(0.0),
+                    top: Rates::from_sequence(law).most.unwrap_or(0.0),
                     unit: rate,
                     end,
                 };
@@ -337,7 +337,7 @@ impl<'a> Preview<'a> {
                     rates.sum::<f64>()
                 };
                 let chart = Chart {
-                    top: Rates::of(law).most.unwrap_or(0.0),
+                    top: Rates::from_sequence(law).most.unwrap_or(0.0),
                     unit: rate,
                     end,
                 };
@@ -369,7 +369,12 @@ struct Ends {
 impl Ends {
     /// The end of a load with one law for the whole pool. A law without a rate has no number of
     /// arrivals.
-    fn of(law: &Sequence, schedule: &Schedule, limit: Option<Nanos>, most: Option<u64>) -> Self {
+    fn compute(
+        law: &Sequence,
+        schedule: &Schedule,
+        limit: Option<Nanos>,
+        most: Option<u64>,
+    ) -> Self {
         let end = limit.into_iter().chain(schedule.duration()).min();
         if law.0.iter().any(|law| matches!(law, Law::Unlimited { .. })) {
             return Self { end, starts: most };
@@ -434,7 +439,7 @@ struct Rates {
 impl Rates {
     /// The rates of a law. A line or a step is between its ends, and a sine between its extremes.
     /// Equal pieces without a rate are described once.
-    fn of(law: &Sequence) -> Self {
+    fn from_sequence(law: &Sequence) -> Self {
         let mut rates = Self::default();
         for law in &law.0 {
             match law {

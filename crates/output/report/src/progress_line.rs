@@ -52,7 +52,7 @@ impl Stops {
     /// The stop conditions of a plan, without the time. The count is the sum of all pools, if each
     /// has one.
     #[must_use]
-    pub fn of(plan: &Plan) -> Self {
+    pub fn from_plan(plan: &Plan) -> Self {
         let requests: Option<Vec<u64>> = plan.pools().iter().map(Pool::starts_most).collect();
         Self {
             duration: None,
@@ -195,7 +195,7 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     let failed = total.counts.failed.saturating_add(total.warmup.failed);
     pieces.push(piece(tally(failed, "failed", 8, Ink::Bad), 0));
     if let Some(failure) = reading.failure() {
-        pieces.push(piece(Line::of(failure.name(), Ink::Bad), 3));
+        pieces.push(piece(Line::single(failure.name(), Ink::Bad), 3));
     }
     let in_flight = tally(reading.in_flight(), "in flight", 11, Ink::Plain);
     pieces.push(piece(in_flight, 2));
@@ -240,7 +240,7 @@ fn time(name: &str, q: f64, times: &Histogram, since: &Histogram, style: &Style)
             None => ("    ", None),
         },
     };
-    let mut line = Line::of(format!("{whose}{name} "), Ink::Dim);
+    let mut line = Line::single(format!("{whose}{name} "), Ink::Dim);
     match time {
         Some(time) => line.append(right(&time, 7, Ink::Plain)),
         None => line.append(right(style.glyph("–", "-"), 7, Ink::Dim)),
@@ -250,7 +250,7 @@ fn time(name: &str, q: f64, times: &Histogram, since: &Histogram, style: &Style)
 
 /// A text aligned at the right of this many columns.
 fn right(text: &str, columns: usize, ink: Ink) -> Line {
-    let text = Line::of(text, ink);
+    let text = Line::single(text, ink);
     let mut line = Line::new();
     line.space(columns.saturating_sub(text.width()));
     line.append(text);

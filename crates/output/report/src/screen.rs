@@ -40,7 +40,7 @@ pub fn reasons(summary: &Summary, style: &Style) -> Vec<Line> {
     for answer in judged(summary) {
         for reason in answer.reasons {
             let words = in_letters(&sentence(reason, style.naming), style.unicode);
-            let bullet = Line::of(style.glyph("· ", "- "), verdict::ink(answer.grade));
+            let bullet = Line::single(style.glyph("· ", "- "), verdict::ink(answer.grade));
             lines.push(bullet.with(foreign(&words, style.unicode), Ink::Plain));
         }
     }
@@ -59,7 +59,7 @@ pub fn steps(summary: &Summary, order: Order, filter: &str, style: &Style) -> Ve
 pub fn addresses(summary: &Summary, style: &Style) -> Vec<Line> {
     let grid = connections::address_grid(summary);
     match grid.rows.is_empty() {
-        true => vec![Line::of("no connection has been opened yet", Ink::Dim)],
+        true => vec![Line::single("no connection has been opened yet", Ink::Dim)],
         false => table::lines(&grid, Some("Addresses"), style.width(), style),
     }
 }
@@ -68,7 +68,7 @@ pub fn addresses(summary: &Summary, style: &Style) -> Vec<Line> {
 #[must_use]
 pub fn examples(summary: &Summary, style: &Style) -> Vec<Line> {
     let rows = failures::examples(summary, style);
-    let heading = (!rows.is_empty()).then(|| Line::of("Examples", Ink::Bold));
+    let heading = (!rows.is_empty()).then(|| Line::single("Examples", Ink::Bold));
     heading.into_iter().chain(rows).collect()
 }
 
@@ -115,7 +115,7 @@ pub fn load(summary: &Summary, newest: Option<&IntervalRow>, style: &Style) -> L
 
 /// A value after its name, which is dim.
 fn named(name: &str, value: &str) -> Line {
-    Line::of(format!("{name} "), Ink::Dim).with(value, Ink::Plain)
+    Line::single(format!("{name} "), Ink::Dim).with(value, Ink::Plain)
 }
 
 /// The time of a run, and the time that its load has left if the end is known. The elapsed time is
@@ -125,7 +125,7 @@ pub fn clock(elapsed: Nanos, load_end: Option<Nanos>, style: &Style) -> Line {
     let seconds = |nanos: Nanos| nanos.0.div_ceil(1_000_000_000);
     let words = |seconds: u64| span(Nanos::from_secs(seconds), style.unicode);
     let done = elapsed.0 / 1_000_000_000;
-    let line = Line::of(words(done), Ink::Bold);
+    let line = Line::single(words(done), Ink::Bold);
     match load_end {
         Some(end) if end > elapsed => line
             .with(format!(" of {}", words(seconds(end))), Ink::Plain)
@@ -139,7 +139,7 @@ pub fn clock(elapsed: Nanos, load_end: Option<Nanos>, style: &Style) -> Line {
 pub fn title(summary: &Summary, style: &Style) -> Line {
     let info = &summary.info;
     let target = foreign(&info.target, style.unicode);
-    Line::of("drumfire ", Ink::Bold)
+    Line::single("drumfire ", Ink::Bold)
         .with(target, Ink::Plain)
         .with(
             format!("  {}", Untrusted::new(&info.id).escaped(style.unicode)),

@@ -163,7 +163,7 @@ struct Quantiles(Vec<(&'static str, f64, u8)>);
 
 impl Quantiles {
     /// The quantiles of a table with these rows.
-    fn of<'a>(rows: impl IntoIterator<Item = &'a Histogram>) -> Self {
+    fn for_rows<'a>(rows: impl IntoIterator<Item = &'a Histogram>) -> Self {
         let mut rows = rows.into_iter();
         let has_all = rows.any(|times| times.quantile(0.999).is_some());
         let shown = QUANTILES.into_iter();

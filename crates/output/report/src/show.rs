@@ -49,7 +49,7 @@ fn exchange(transcript: &Transcript, info: &RunInfo, style: &Style) -> Vec<Line>
     let mut page = Exchange {
         style,
         secrets,
-        lines: vec![Line::of(title(transcript, info, style), Ink::Bold)],
+        lines: vec![Line::single(title(transcript, info, style), Ink::Bold)],
     };
     page.side(request, "> ");
     if let Some(response) = response {
@@ -105,7 +105,7 @@ impl Exchange<'_> {
         }
         let line = self.safe(&secret::url(line));
         self.lines
-            .push(Line::of(mark, Ink::Dim).with(line, Ink::Bold));
+            .push(Line::single(mark, Ink::Dim).with(line, Ink::Bold));
         self.fields(fields, mark);
         for body in bodies {
             self.body(body, fields);
@@ -123,7 +123,7 @@ impl Exchange<'_> {
         for field in fields {
             let value = self.masked(&masked_value(field));
             let name = format!("{}: ", self.safe(&field.name));
-            let line = Line::of(mark, Ink::Dim).with(name, Ink::Dim);
+            let line = Line::single(mark, Ink::Dim).with(name, Ink::Dim);
             let value = self.safe(&value);
             self.lines.push(line.with(value, Ink::Plain));
         }
@@ -180,7 +180,8 @@ impl Exchange<'_> {
             true => (self.style.glyph("✓ ", "+ "), Ink::Good),
             false => (self.style.glyph("✗ ", "! "), Ink::Bad),
         };
-        self.lines.push(Line::of(mark, ink).with(text, Ink::Plain));
+        self.lines
+            .push(Line::single(mark, ink).with(text, Ink::Plain));
     }
 
     /// Appends the outcome, the service time and the bytes of the exchange, and the remedy of its
@@ -216,7 +217,7 @@ impl Exchange<'_> {
         if let Some(remedy) = remedy_beside(sample.outcome, causes, self.style.naming) {
             let arrow = self.style.glyph("  → ", "  -> ");
             self.lines
-                .push(Line::of(format!("{arrow}{remedy}"), Ink::Dim));
+                .push(Line::single(format!("{arrow}{remedy}"), Ink::Dim));
         }
     }
 }
@@ -261,5 +262,5 @@ fn connections(summary: &Summary, style: &Style) -> Line {
     if connections.tls_handshake.count() > 0 {
         words.push_str(&format!(", TLS {}", time(&connections.tls_handshake)));
     }
-    Line::of(words, Ink::Dim)
+    Line::single(words, Ink::Dim)
 }

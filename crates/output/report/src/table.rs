@@ -27,10 +27,10 @@ pub(crate) fn lines(grid: &Grid, title: Option<&str>, width: usize, style: &Styl
     rows.extend(title.map(|title| {
         let heads = grid.columns.iter().enumerate();
         let heads = heads.map(|(at, column)| match (at, column.kind) {
-            (0, Kind::Names) => Line::of(title, Ink::Bold),
-            (0, _) if column.heading.is_empty() => Line::of(title, Ink::Bold),
-            (0, _) => Line::of(column.heading, Ink::Bold),
-            _ => Line::of(column.heading, Ink::Dim),
+            (0, Kind::Names) => Line::single(title, Ink::Bold),
+            (0, _) if column.heading.is_empty() => Line::single(title, Ink::Bold),
+            (0, _) => Line::single(column.heading, Ink::Bold),
+            _ => Line::single(column.heading, Ink::Dim),
         });
         heads.collect()
     }));
@@ -141,7 +141,7 @@ impl<'a> Layout<'a> {
                 continue;
             }
             if let Some((part, whole)) = row.and_then(|row| row.cells[at].as_bar()) {
-                cell = Line::of(bar(part, whole, self.widths[at], style), row_ink(row, at));
+                cell = Line::single(bar(part, whole, self.widths[at], style), row_ink(row, at));
             }
             let padding = self.widths[at].saturating_sub(cell.width());
             line.space(gap);
@@ -211,7 +211,7 @@ fn cut_names(rows: &mut [Vec<Line>], at: usize, columns: usize, style: &Style) {
             0 => cut(name, columns, mark),
             common => cut(&format!("{mark}{}", &name[common..]), columns, mark),
         };
-        row[at] = Line::of(name, ink);
+        row[at] = Line::single(name, ink);
     }
 }
 

@@ -79,7 +79,7 @@ fn print(section: &Section, page: &mut Page<'_>) {
                 let escaped = |text: &str| Untrusted::new(text).escaped(page.style.unicode);
                 let lines = lines.iter().map(|line| format!("  {}", escaped(line)));
                 let lines = lines.map(Line::plain);
-                let name = Line::of(escaped(name), Ink::Dim);
+                let name = Line::single(escaped(name), Ink::Dim);
                 let lines: Vec<Line> = std::iter::once(name).chain(lines).collect();
                 page.part("", lines);
             }
@@ -103,7 +103,7 @@ fn print_facts(facts: &Facts, page: &mut Page<'_>) {
         Form::Lines => items
             .flat_map(|item| {
                 let lines = wrap(&item.text(style.unicode), page.room());
-                let lines = lines.into_iter().map(|line| Line::of(line, item.ink));
+                let lines = lines.into_iter().map(|line| Line::single(line, item.ink));
                 lines.collect::<Vec<Line>>()
             })
             .collect::<Vec<Line>>(),
@@ -115,7 +115,7 @@ fn print_facts(facts: &Facts, page: &mut Page<'_>) {
                         0 => style.glyph("· ", "- "),
                         _ => "  ",
                     };
-                    Line::of(bullet, item.ink).with(line, Ink::Plain)
+                    Line::single(bullet, item.ink).with(line, Ink::Plain)
                 });
                 lines.collect::<Vec<Line>>()
             })

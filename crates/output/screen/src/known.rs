@@ -35,7 +35,7 @@ impl Known {
     /// The state of a plan's run that has not begun.
     pub(crate) fn new(plan: &Plan, redactor: Redactor) -> Self {
         Self {
-            standing: Standing::of(plan, redactor),
+            standing: Standing::new(plan, redactor),
             summary: None,
             rows: VecDeque::new(),
             generation: 0,

@@ -59,7 +59,7 @@ impl Pictures {
             return;
         };
         self.made = Some(now);
-        let mut all = figure::Pictures::of(summary);
+        let mut all = figure::Pictures::new(summary);
         if choice.is_recent {
             all = all.of_newest(known.rows.iter().cloned().collect());
         }

@@ -53,7 +53,7 @@ impl Follower {
         let (entries, reader) = match followed.filter(|followed| followed.is_of(&log)) {
             Some(followed) => followed.go_on(&log)?,
             None => {
-                let mut entries = Entries::of(&log)?;
+                let mut entries = Entries::open(&log)?;
                 let reader = Reader::read(&mut entries, &mut |_| {});
                 (entries, reader.map_err(StoreError::read(&log))?)
             }

@@ -40,7 +40,7 @@ pub struct Newest {
 }
 
 impl Newest {
-    fn of(mut rows: Vec<RunRow>, limit: usize) -> Self {
+    fn new(mut rows: Vec<RunRow>, limit: usize) -> Self {
         let older = rows.len().saturating_sub(limit);
         rows.truncate(limit);
         Self { rows, older }
@@ -71,11 +71,11 @@ impl Index {
     #[must_use]
     pub fn newest_of(path: &Path, runs: &Path, limit: usize) -> (Newest, Option<StoreError>) {
         if !runs.is_dir() {
-            return (Newest::of(Vec::new(), limit), None);
+            return (Newest::new(Vec::new(), limit), None);
         }
         match Self::with(path, runs, |index| index.newest(limit)) {
             Ok((_, newest)) => (newest, None),
-            Err(error) => (Newest::of(RunRow::all(runs), limit), Some(error)),
+            Err(error) => (Newest::new(RunRow::all(runs), limit), Some(error)),
         }
     }
 

@@ -52,7 +52,7 @@ impl RunRow {
             id: id.to_owned(),
             is_elsewhere: path.is_symlink(),
             labels: Labels::read(path).map_err(text),
-            run: record.map(|record| Digest::of(&record.summary)),
+            run: record.map(|record| Digest::from_summary(&record.summary)),
             teardown,
         }
     }

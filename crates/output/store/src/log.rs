@@ -74,7 +74,7 @@ pub(crate) struct Mark {
 
 impl Entries<BufReader<File>> {
     /// The entries of a file.
-    pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         let wrong = StoreError::read(path);
         let file = own_files::read(path).map_err(&wrong)?;
         let entries = Self::new(BufReader::new(file)).map_err(&wrong)?;

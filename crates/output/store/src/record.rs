@@ -80,7 +80,7 @@ impl Record {
             return Err(StoreError::NoRun(path.to_owned()));
         }
         let log = path.join(LOG);
-        let mut entries = Entries::of(&log)?;
+        let mut entries = Entries::open(&log)?;
         let reader = Reader::read(&mut entries, show).map_err(StoreError::read(&log))?;
         match reader {
             Some(reader) => Ok(reader.finish(&entries, Some(path))),
@@ -108,7 +108,7 @@ impl Record {
         if !entry.is_symlink() {
             return true;
         }
-        let entries = Entries::of(&entry.join(LOG)).ok();
+        let entries = Entries::open(&entry.join(LOG)).ok();
         let first = entries.and_then(|mut entries| entries.next_part().ok().flatten());
         first.is_none_or(|info| entry.file_name() == Some(OsStr::new(&info.id)))
     }
@@ -123,7 +123,7 @@ impl Record {
             return Err(StoreError::NoRun(path.to_owned()));
         }
         let log = path.join(LOG);
-        let mut entries = Entries::of(&log)?;
+        let mut entries = Entries::open(&log)?;
         let mut newest = None;
         while let Some(info) = entries.next_part().map_err(StoreError::read(&log))? {
             newest = Some(info.id);
@@ -227,7 +227,7 @@ impl Reader {
                 Entry::Caller(text) => self.caller = text,
                 Entry::Command(command) => {
                     let info = &self.reading.so_far().info;
-                    self.change(Changed::of(&command, info));
+                    self.change(Changed::from_command(&command, info));
                 }
                 Entry::Ending(ending) => self.end_part(*ending),
                 Entry::Teardown(failure) => self.teardown = Some(failure),

@@ -115,7 +115,7 @@ impl Feeds {
                 let began = clock.now();
                 shown = Some(run.version());
                 let look = look(run.clone()).await;
-                let events = look.as_ref().map(Events::of);
+                let events = look.as_ref().map(Events::from_look);
                 let is_over = look.as_ref().is_some_and(|look| !look.is_live);
                 viewers.retain_mut(|viewer| viewer.is_sent(events.as_ref(), is_over));
                 spoke = clock.now();
@@ -179,7 +179,7 @@ fn rest_after(took: Duration) -> Duration {
 struct Events(Vec<(&'static str, u64, Bytes)>);
 
 impl Events {
-    fn of(look: &Look) -> Self {
+    fn from_look(look: &Look) -> Self {
         let mut before = None;
         let events = look.parts.iter().map(|part| {
             let event = of_part(part, before);

@@ -61,7 +61,7 @@ impl OwnRun {
     pub(crate) fn new(subject: &Subject<'_>) -> Self {
         Self {
             state: Mutex::new(State {
-                standing: Standing::of(subject.plan, subject.redactor.clone()),
+                standing: Standing::new(subject.plan, subject.redactor.clone()),
                 last: None,
             }),
             version: AtomicU64::new(0),

@@ -23,7 +23,7 @@ pub(crate) enum Route {
 
 impl Route {
     /// The route of a path and a query; `None` if the path is unknown.
-    pub(crate) fn of(path: &str, query: Option<&str>) -> Option<Self> {
+    pub(crate) fn parse(path: &str, query: Option<&str>) -> Option<Self> {
         match path.split('/').collect::<Vec<_>>()[..] {
             [""] => Some(Self::Slash),
             ["", ""] => Some(Self::Runs),
@@ -97,7 +97,7 @@ mod tests {
                 }),
             ),
         ] {
-            assert_eq!(Route::of(path, query), route, "{path}");
+            assert_eq!(Route::parse(path, query), route, "{path}");
         }
     }
 }

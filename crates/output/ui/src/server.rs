@@ -262,7 +262,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Con
         }
     };
     let is_command = head.method == Method::POST;
-    match (Route::of(path, head.uri.query()), is_command) {
+    match (Route::parse(path, head.uri.query()), is_command) {
         (None, _) => text(StatusCode::NOT_FOUND, "no such page"),
         (Some(Route::Command(run)), true) => command(&shared, run, body).await,
         (Some(Route::Command(_)), false) | (Some(_), true) => {

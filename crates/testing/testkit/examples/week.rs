@@ -48,7 +48,7 @@ struct Watched {
 }
 
 impl Watched {
-    fn of(info: &Arc<RunInfo>, thresholds: &[Threshold]) -> Self {
+    fn new(info: &Arc<RunInfo>, thresholds: &[Threshold]) -> Self {
         Self {
             reading: Reading::new(Arc::clone(info), thresholds),
             rows: Rows::new(info),
@@ -125,7 +125,7 @@ fn main() -> ExitCode {
     let seen = Arc::new(AtomicU64::new(0));
     let collected = Arc::clone(&seen);
     let now = AtomicU64::new(0);
-    let world = World::of(server).every(length, move || {
+    let world = World::new(server).every(length, move || {
         let now = now.fetch_add(length.0, Ordering::Relaxed);
         while collected.load(Ordering::Acquire) < now.saturating_sub(length.0) {
             thread::yield_now();
@@ -133,9 +133,9 @@ fn main() -> ExitCode {
     });
     let mut watched: Option<Watched> = None;
     println!("| hours | intervals | exchanges | resident, MiB |\n|---|---|---|---|");
-    let run = Simulation::of(plan, world);
+    let run = Simulation::new(plan, world);
     let result = run.try_run_watched(&mut |event| match event {
-        RunEvent::Started(info) => watched = Some(Watched::of(info, &thresholds)),
+        RunEvent::Started(info) => watched = Some(Watched::new(info, &thresholds)),
         RunEvent::IntervalClosed(interval) => {
             watched.iter_mut().for_each(|watched| watched.see(interval));
             seen.store(interval.end.0, Ordering::Release);

@@ -53,13 +53,13 @@ impl Reply {
     /// A reply without any frame.
     #[must_use]
     pub fn never() -> Self {
-        Self::of(&[]).after(Nanos::MAX)
+        Self::from_steps(&[]).after(Nanos::MAX)
     }
 
     /// An empty reply.
     #[must_use]
     pub fn nothing() -> Self {
-        Self::of(&[])
+        Self::from_steps(&[])
     }
 
     /// A 200 response with a short body.
@@ -80,7 +80,7 @@ impl Reply {
         let status = status.to_string();
         let mut all = vec![(":status", &status[..])];
         all.extend(fields);
-        Self::of(&[Step::Head(block(&all), Ends::No)])
+        Self::from_steps(&[Step::Head(block(&all), Ends::No)])
     }
 
     /// The head of a gRPC reply.
@@ -178,7 +178,7 @@ impl Reply {
     /// A stream that is reset without a response.
     #[must_use]
     pub fn only_reset(code: u32) -> Self {
-        Self::of(&[Step::Reset(code)])
+        Self::from_steps(&[Step::Reset(code)])
     }
 
     /// Resets the connection.
@@ -241,7 +241,7 @@ impl Reply {
         self
     }
 
-    fn of(steps: &[Step]) -> Self {
+    fn from_steps(steps: &[Step]) -> Self {
         Self {
             steps: steps.into(),
             time: None,

@@ -38,7 +38,7 @@ pub struct Simulated {
 impl Simulation {
     /// Creates the simulation of `plan` in `world`.
     #[must_use]
-    pub fn of(plan: Draft, world: World) -> Self {
+    pub fn new(plan: Draft, world: World) -> Self {
         Self {
             plan,
             world,
@@ -243,7 +243,7 @@ fn info(prepared: &Prepared) -> RunInfo {
         iterations: pool.program.has_steps(),
         scenarios: pool.program.scenario_names().to_vec(),
         stages: pool.stages(),
-        asked: Some(Asked::of(pool)),
+        asked: Some(Asked::from_pool(pool)),
     };
     RunInfo {
         id: "simulated".to_owned(),

@@ -37,7 +37,7 @@ pub struct World {
 impl World {
     /// A world with one server at every address, and a network without delay.
     #[must_use]
-    pub fn of(server: Server) -> Self {
+    pub fn new(server: Server) -> Self {
         Self {
             servers: vec![server],
             addresses: Vec::new(),
@@ -156,7 +156,7 @@ impl World {
             let known = moved.get(name).or_else(|| names.get(name)).cloned();
             match known.unwrap_or_else(usual) {
                 addresses if addresses.is_empty() => Err(ResolveError::NotFound),
-                addresses => Resolved::of(addresses, Some(TTL)),
+                addresses => Resolved::from_addresses(addresses, Some(TTL)),
             }
         })
     }
@@ -184,7 +184,7 @@ impl World {
             hooks,
             network: self.network.clone(),
             client: self.client.clone(),
-            random: Random::of(self.seed ^ u64::from(worker) << 32),
+            random: Random::from_state(self.seed ^ u64::from(worker) << 32),
             keeps: self.keeps,
             handed: Arc::clone(&handed),
             runner: Runner::new(baton, worker as usize),

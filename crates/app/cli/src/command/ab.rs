@@ -43,12 +43,12 @@ const UNSOUND_MAX: usize = 3;
 /// Runs the experiment. The exit code is 4 if B is worse.
 pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
     let output = &output.colored(flags.color);
-    let destinations = ComparisonDestinations::of(&[
+    let destinations = ComparisonDestinations::from_flags(&[
         ("--json", flags.json.as_deref()),
         ("--markdown", flags.markdown.as_deref()),
         ("--html", flags.html.as_deref()),
     ])?;
-    let sides = [Side::of("--a", &flags.a)?, Side::of("--b", &flags.b)?];
+    let sides = [Side::parse("--a", &flags.a)?, Side::parse("--b", &flags.b)?];
     let signals = Signals::default();
     let watched = signals.watch();
     watched.map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
@@ -63,7 +63,7 @@ pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
         name,
         folder,
         signals,
-        progress: Progress::of(steps(flags), flags.quiet, output),
+        progress: Progress::new(steps(flags), flags.quiet, output),
         runs: [Vec::new(), Vec::new()],
         unsound: Vec::new(),
     };

@@ -318,7 +318,8 @@ impl<'a> Share<'a> {
         ));
         let mut draft = file.draft(&[], &host, output);
         send_from(&flags.source, &mut draft.document);
-        let plan = compile_draft(&draft, &host).map_err(|found| Failure::of(&found))?;
+        let plan =
+            compile_draft(&draft, &host).map_err(|found| Failure::from_diagnostics(&found))?;
         permits.plan(&plan).map_err(Failure::usage)?;
         Ok(Self {
             flags,
@@ -346,7 +347,7 @@ impl<'a> Share<'a> {
             )));
         }
         // The plan was fitted to all machines together, and this process may have further shares.
-        let part = Part::of(&plan, &placement, assignment.shares.count);
+        let part = Part::for_shares(&plan, &placement, assignment.shares.count);
         check_descriptors(part.ahead)?;
         Ok(PreparedShare {
             flags,
@@ -378,7 +379,7 @@ impl PreparedShare<'_> {
         };
         let storing = folder(self.flags.keep.as_deref()).map(|folder| {
             let place = StorePlace::Among(folder);
-            Storing::of(place, &written.document, Path::new(""), written.naming)
+            Storing::new(place, &written.document, Path::new(""), written.naming)
         });
         let mut session = session.observed_beside("courier", courier);
         if let Some(storing) = storing {

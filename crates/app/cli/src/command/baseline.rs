@@ -16,7 +16,10 @@ const TAG: &str = "tag:";
 ///
 /// # Errors
 /// If the run does not exist or its figures cannot be compared. The message contains the flag.
-pub(super) fn of(outputs: &Outputs, output: &Output) -> Result<Option<Baseline>, Failure> {
+pub(super) fn read_baseline(
+    outputs: &Outputs,
+    output: &Output,
+) -> Result<Option<Baseline>, Failure> {
     outputs
         .baseline
         .as_ref()

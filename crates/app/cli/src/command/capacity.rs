@@ -36,7 +36,7 @@ use terms::Wanted;
 
 /// Searches for the capacity. The exit code is 99 if the first rate misses the objectives.
 pub(crate) fn run(flags: &CapacityFlags, output: &Output) -> Result<Exit, Failure> {
-    let wanted = Wanted::of(flags)?;
+    let wanted = Wanted::from_flags(flags)?;
     let output = &output.colored(flags.http.output.color);
     match plan_file(&flags.http.urls) {
         Some(name) => of_plan(name, flags, &wanted, output),
@@ -74,7 +74,8 @@ fn of_flags(flags: &CapacityFlags, wanted: &Wanted, output: &Output) -> Result<E
     };
     wanted.put(&mut written.document, 0)?;
     let host = Machine::here(output);
-    let plan = compile(&written.document, &host).map_err(|found| Failure::of(&found))?;
+    let plan =
+        compile(&written.document, &host).map_err(|found| Failure::from_diagnostics(&found))?;
     let signals = Signals::default();
     let seek = Seek {
         flags,
@@ -137,7 +138,7 @@ impl Seek<'_> {
         let output = self.output;
         let outputs = &mut written.document.outputs;
         let place = |of: &Option<drumfire_document::Text>| of.as_ref().map(|it| it.value.clone());
-        let forms = Forms::of(place(&outputs.json), place(&outputs.markdown))?;
+        let forms = Forms::from_flags(place(&outputs.json), place(&outputs.markdown))?;
         (outputs.json, outputs.markdown) = (None, None);
         // The baseline of a plan belongs to the plan's own load, which the search replaces.
         outputs.baseline = None;
@@ -171,7 +172,7 @@ impl Seek<'_> {
             reasons: Vec::new(),
             is_cut_short: true,
         };
-        let mut shower = Shower::of(quiet, output);
+        let mut shower = Shower::new(quiet, output);
         let pool = u16::try_from(self.pool).unwrap_or(u16::MAX);
         let seeker = Seeker::new(Search::new(terms), pool, &mut finding, |progress| {
             shower.show(progress);
@@ -209,10 +210,11 @@ impl Seek<'_> {
             true => Shown::Nothing,
             false => Shown::Remarks,
         };
-        let (display, _) = Display::of(&plan, shown, written.naming, output);
+        let (display, _) = Display::for_plan(&plan, shown, written.naming, output);
         let mut objectives = Vec::new();
         let open = |plan, output: &Output| {
-            let session = session::of(session::ready(plan)?, &written.notes, signals, output)?;
+            let session =
+                session::build_session(session::ready(plan)?, &written.notes, signals, output)?;
             objectives = self.objectives(&session, &self.wanted.rules)?;
             Ok(session)
         };
@@ -230,7 +232,7 @@ impl Seek<'_> {
         let info = session.info();
         let each = rules.iter().map(|rule| {
             let rule = terms::of_pool(rule, info, self.pool);
-            Objective::of(&rule, info)
+            Objective::from_rule(&rule, info)
                 .map_err(|why| Failure::usage(format!("--slo `{}`: {why}", rule.expression)))
         });
         each.collect()
@@ -244,7 +246,7 @@ struct Forms {
 }
 
 impl Forms {
-    fn of(json: Option<String>, markdown: Option<String>) -> Result<Self, Failure> {
+    fn from_flags(json: Option<String>, markdown: Option<String>) -> Result<Self, Failure> {
         let check = |flag, place: Option<String>| {
             let place = place.map(|place| Destination::check(flag, Path::new(&place)));
             place.transpose()

@@ -66,7 +66,7 @@ pub(crate) fn run(flags: &ClusterRunFlags, output: &Output) -> Result<Exit, Fail
     };
     let noted = RefCell::new(None);
     let read = |host: &Arc<dyn Host>| {
-        let noting = Noting::of(host);
+        let noting = Noting::new(host);
         let host_noted: Arc<dyn Host> = Arc::clone(&noting) as Arc<dyn Host>;
         let compiled = compiled(&file, &host_noted, given, output)?;
         noted.replace(Some(Asked {
@@ -101,7 +101,7 @@ impl Asked {
 
 /// The values of the setup that a teardown uses. Another coordinator may have to run the teardown.
 fn asked_by_teardown(draft: &Draft, host: &Arc<dyn Host>) -> Vec<(String, String)> {
-    let noting = Noting::of(host);
+    let noting = Noting::new(host);
     let asked: Arc<dyn Host> = Arc::clone(&noting) as Arc<dyn Host>;
     // The phases report mistakes in the teardown.
     let _plan = compile_phase(Phase::Teardown, draft, &asked);
@@ -134,7 +134,7 @@ fn load(
     let is_local = flags.local.is_some();
     let gather = Gather {
         flags,
-        surroundings: Surroundings::of(&written.folder, &given.output, is_local),
+        surroundings: Surroundings::new(&written.folder, &given.output, is_local),
         text: text_of_load(&written.document),
         whole: form::print_without_secrets(&written.document),
         asked,
@@ -218,7 +218,7 @@ fn carry_out(
     carried.or_else(|failure| {
         Ok(Carried {
             goes_on,
-            ..Carried::of(Err(failure))
+            ..Carried::unstored(Err(failure))
         })
     })
 }

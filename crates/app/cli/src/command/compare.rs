@@ -17,13 +17,13 @@ const TAG: &str = "tag:";
 
 /// Compares two sides. The exit code is 4 if the candidate is worse.
 pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure> {
-    let destinations = ComparisonDestinations::of(&[
+    let destinations = ComparisonDestinations::from_flags(&[
         ("--json", flags.json.as_deref()),
         ("--markdown", flags.markdown.as_deref()),
         ("--html", flags.html.as_deref()),
     ])?;
-    let [base, candidate] = [&flags.base, &flags.candidate].map(|side| Named::of(side, output));
-    let (base, candidate) = (Side::of(base?)?, Side::of(candidate?)?);
+    let [base, candidate] = [&flags.base, &flags.candidate].map(|side| Named::find(side, output));
+    let (base, candidate) = (Side::read(base?)?, Side::read(candidate?)?);
     let terms = Terms {
         least: flags.least,
         any_target: flags.any_target,
@@ -49,7 +49,7 @@ impl ComparisonDestinations {
     ///
     /// # Errors
     /// If a place cannot be written, or two flags name one place.
-    pub(super) fn of(flags: &[(&'static str, Option<&Path>)]) -> Result<Self, Failure> {
+    pub(super) fn from_flags(flags: &[(&'static str, Option<&Path>)]) -> Result<Self, Failure> {
         let given = flags
             .iter()
             .filter_map(|(flag, file)| Some((*flag, (*file)?)));
@@ -103,7 +103,7 @@ impl Side {
     /// Reads the runs of a side. From a tag or a directory, runs that cannot be compared are left
     /// out; a directory may belong to an interrupted experiment. A run that the user names directly
     /// must be comparable.
-    fn of(named: Named) -> Result<Self, Failure> {
+    fn read(named: Named) -> Result<Self, Failure> {
         let paths = match named {
             Named::Each(paths) => {
                 let runs: Result<Vec<Compared>, Failure> =
@@ -155,7 +155,7 @@ impl Named {
     /// # Errors
     /// If there are no runs, or more than can be compared. The number is checked before any run is
     /// read.
-    fn of(given: &str, output: &Output) -> Result<Self, Failure> {
+    fn find(given: &str, output: &Output) -> Result<Self, Failure> {
         let named = match given.strip_prefix(TAG) {
             Some(tag) => Self::Found(tags::runs(tag, output)?),
             None => named(given)?,

@@ -73,16 +73,17 @@ fn next_steps() -> String {
 
 /// Runs the load, and explains the report.
 fn fire(flags: &DemoFlags, document: &Document, output: &Output) -> Result<Exit, Failure> {
-    let baseline = baseline::of(&document.outputs, output)?;
-    let plan = compile(document, &Machine::here(output)).map_err(|found| Failure::of(&found))?;
+    let baseline = baseline::read_baseline(&document.outputs, output)?;
+    let plan = compile(document, &Machine::here(output))
+        .map_err(|found| Failure::from_diagnostics(&found))?;
     let shown = match flags.no_tui {
         true => Shown::Remarks,
         false => terminal::shown(Shown::Live),
     };
     let output = &output.colored(flags.color);
-    let (display, output) = Display::of(&plan, shown, Naming::Flags, output);
+    let (display, output) = Display::for_plan(&plan, shown, Naming::Flags, output);
     let signals = Signals::default();
-    let mut session = session::of(session::ready(plan)?, &[], &signals, &output)?;
+    let mut session = session::build_session(session::ready(plan)?, &[], &signals, &output)?;
     if let Some(baseline) = &baseline {
         session = session.observed_by(BaselineCheck(baseline.clone()));
     }

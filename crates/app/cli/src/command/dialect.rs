@@ -36,7 +36,7 @@ pub(crate) fn run(dialect: Dialect, args: &[String], output: &Output) -> Result<
             stderr,
             exit,
         } => {
-            end_unread(ToolOutput::of(dialect, output).print(&stdout)?);
+            end_unread(ToolOutput::new(dialect, output).print(&stdout)?);
             output.remark(&stderr);
             Ok(Exit::from_dialect(exit))
         }
@@ -80,7 +80,7 @@ fn show(
     presentation: &mut dyn Presentation,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let text = ToolOutput::of(dialect, output);
+    let text = ToolOutput::new(dialect, output);
     for note in presentation.notes() {
         output.remark(&format!("{note}\n"));
     }

@@ -56,7 +56,7 @@ pub(crate) fn run(flags: &GrpcFlags, output: &Output) -> Result<Exit, Failure> {
     let document = document::of_grpc(flags)?;
     let host = Machine::here(output);
     let schema = |wanted: Wanted| -> Result<Schema, Failure> {
-        schema_of(&document, &wanted, &host).map_err(|found| Failure::of(&found))
+        schema_of(&document, &wanted, &host).map_err(|found| Failure::from_diagnostics(&found))
     };
     if flags.list {
         check_flags(flags, "--list")?;
@@ -82,11 +82,11 @@ pub(crate) fn run(flags: &GrpcFlags, output: &Output) -> Result<Exit, Failure> {
             "set the method with --call package.Service/Method; --list prints all methods",
         ));
     }
-    results::of(
+    results::run_or_print(
         &document.into(),
         &host,
         &flags.output,
-        Printed::of(flags.print_plan, flags.print_facts),
+        Printed::from_flags(flags.print_plan, flags.print_facts),
         output,
     )
 }

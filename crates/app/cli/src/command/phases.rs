@@ -55,7 +55,7 @@ struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    fn of(phases: Phases, compiled: &Compiled, signals: &'a Signals) -> Self {
+    fn new(phases: Phases, compiled: &Compiled, signals: &'a Signals) -> Self {
         let acknowledged = match is_quiet(&compiled.draft.document.outputs) {
             true => Acknowledged::No,
             false => Acknowledged::Yes,
@@ -83,7 +83,7 @@ pub(crate) fn around(
     if phases == Phases::Skip {
         return load(compiled, &signals)?.ended;
     }
-    let way = Way::of(phases, &compiled, &signals);
+    let way = Way::new(phases, &compiled, &signals);
     if let Some(setup) = plan_of(Phase::Setup, file, &compiled, &host)? {
         let taken = run(Phase::Setup, setup, way, output)?;
         host = file.host_with(taken, output);
@@ -103,7 +103,7 @@ pub(crate) fn behind_setup(
     let signals = Signals::default();
     let host = file.host_with(taken, output);
     let compiled = read(&host)?;
-    let way = Way::of(Phases::Run, &compiled, &signals);
+    let way = Way::new(Phases::Run, &compiled, &signals);
     load_and_tear_down(file, compiled, &host, way, output, load)
 }
 
@@ -117,7 +117,7 @@ fn load_and_tear_down(
 ) -> Result<Exit, Failure> {
     let teardown = plan_of(Phase::Teardown, file, &compiled, host)?;
     let carried = load(compiled, way.signals);
-    let carried = carried.unwrap_or_else(|failure| Carried::of(Err(failure)));
+    let carried = carried.unwrap_or_else(|failure| Carried::unstored(Err(failure)));
     let Some(teardown) = teardown.filter(|_| !carried.goes_on) else {
         return carried.ended;
     };

@@ -13,11 +13,11 @@ use drumfire_store::Record;
 /// Writes the results of a stored run as the run itself did.
 pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure> {
     let outputs = document::outputs(&flags.settings)?;
-    let destinations = Destinations::of(&outputs)?;
+    let destinations = Destinations::from_outputs(&outputs)?;
     let path = runs_folder::find(&flags.run)?;
     let destinations = destinations
         .of_plan(stored_plan(&path))
-        .of_baseline(baseline::of(&outputs, output)?);
+        .of_baseline(baseline::read_baseline(&outputs, output)?);
     // Opening an intervals file empties it, so check first that the record can be read.
     Record::newest_id(&path).map_err(failure)?;
     let mut intervals = Box::new(intervals::open(&outputs)?);
@@ -30,7 +30,7 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
     let message = teardown.as_ref().map(|failure| failure.message.clone());
     let destinations = destinations.of_teardown(message);
     let exit = session::exit_of(&summary, is_on(&outputs.strict));
-    let written = destinations.write(&summary, Report::of(&outputs), &style, output);
+    let written = destinations.write(&summary, Report::from_outputs(&outputs), &style, output);
     written.map_err(|failure| failure.of_run(exit))?;
     for note in streamed {
         if let Note::Failure(failure) = note {

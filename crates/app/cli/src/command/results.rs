@@ -41,7 +41,7 @@ pub(crate) enum Printed {
 }
 
 impl Printed {
-    pub(crate) const fn of(plan: bool, facts: bool) -> Self {
+    pub(crate) const fn from_flags(plan: bool, facts: bool) -> Self {
         match (plan, facts) {
             (true, _) => Self::Plan,
             (false, true) => Self::Facts,
@@ -51,14 +51,15 @@ impl Printed {
 }
 
 /// Runs a document and writes its outputs, or prints it. An invalid document is not printed.
-pub(crate) fn of(
+pub(crate) fn run_or_print(
     written: &Written,
     host: &Arc<dyn Host>,
     flags: &OutputFlags,
     printed: Printed,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let plan = compile(&written.document, host).map_err(|found| Failure::of(&found))?;
+    let plan =
+        compile(&written.document, host).map_err(|found| Failure::from_diagnostics(&found))?;
     let signals = Signals::default();
     of_plan(plan, written, flags, printed, &signals, output)?.ended
 }
@@ -81,18 +82,18 @@ pub(crate) fn of_plan(
         Printed::Nothing => {}
         Printed::Plan => {
             output.print_plan(&form::print(document))?;
-            return Ok(Carried::of(Ok(Exit::Done)));
+            return Ok(Carried::unstored(Ok(Exit::Done)));
         }
         Printed::Facts => {
-            let session = Session::of(session::ready(plan)?);
+            let session = Session::new(session::ready(plan)?);
             output.print(&drumfire_measure::form::encode(session.info()))?;
-            return Ok(Carried::of(Ok(Exit::Done)));
+            return Ok(Carried::unstored(Ok(Exit::Done)));
         }
     }
     let output = &output.colored(flags.color);
     if flags.show {
         let shown = show_once(plan, written, &destinations, signals, output);
-        return Ok(Carried::of(shown));
+        return Ok(Carried::unstored(shown));
     }
     carry_out(
         plan,
@@ -100,15 +101,17 @@ pub(crate) fn of_plan(
         &destinations,
         flags,
         output,
-        |plan, output| session::of(session::ready(plan)?, &written.notes, signals, output),
+        |plan, output| {
+            session::build_session(session::ready(plan)?, &written.notes, signals, output)
+        },
     )
 }
 
 /// The destinations of the results of a document's run. From here on, its named secrets are masked.
 pub(super) fn destinations_of(written: &Written, output: &Output) -> Result<Destinations, Failure> {
     let document = &written.document;
-    let destinations = Destinations::of(&document.outputs)?;
-    let baseline = baseline::of(&document.outputs, output)?;
+    let destinations = Destinations::from_outputs(&document.outputs)?;
+    let baseline = baseline::read_baseline(&document.outputs, output)?;
     let destinations = destinations
         .of_plan(form::print_without_secrets(document))
         .of_baseline(baseline);
@@ -127,16 +130,16 @@ pub(super) fn carry_out<'a>(
     open: impl FnOnce(Plan, &Output) -> Result<Session<'a>, Failure>,
 ) -> Result<Carried, Failure> {
     let outputs = &written.document.outputs;
-    let (display, output) = Display::of(&plan, shown(outputs), written.naming, output);
+    let (display, output) = Display::for_plan(&plan, shown(outputs), written.naming, output);
     let output = &output;
     let (session, observers) =
         open_observed(plan, written, destinations, flags, (display, output), open)?;
     let outcome = observers.attached_to(session, output).run()?;
     let summary = &outcome.summary;
     let style = output.stdout_style().naming(written.naming);
-    let github = Github::of(outputs);
+    let github = Github::from_environment(outputs);
     let results = github.quoting(destinations.stdout(), output, || {
-        destinations.write(summary, Report::of(outputs), &style, output)
+        destinations.write(summary, Report::from_outputs(outputs), &style, output)
     });
     github.show(summary, style.naming, destinations.stdout(), output);
     let lacking = || session::lacking(&outcome);
@@ -164,7 +167,7 @@ pub(super) struct Carried {
 
 impl Carried {
     /// The result of a load that is not stored.
-    pub(super) fn of(ended: Result<Exit, Failure>) -> Self {
+    pub(super) fn unstored(ended: Result<Exit, Failure>) -> Self {
         Self {
             ended,
             stored: None,
@@ -309,7 +312,7 @@ fn show_once(
     output: &Output,
 ) -> Result<Exit, Failure> {
     let mut transcripts = Vec::new();
-    let session = session::of(session::ready(plan)?, &written.notes, signals, output)?;
+    let session = session::build_session(session::ready(plan)?, &written.notes, signals, output)?;
     let session = session.observed_by(Transcribed(&mut transcripts));
     let summary = session.run()?.summary;
     transcripts.sort_by_key(|transcript| transcript.sample.end);
@@ -355,7 +358,7 @@ pub(super) enum Report {
 
 impl Report {
     /// The form that the outputs select.
-    pub(super) fn of(outputs: &Outputs) -> Self {
+    pub(super) fn from_outputs(outputs: &Outputs) -> Self {
         match (is_on(&outputs.brief), is_on(&outputs.explain)) {
             (true, _) => Self::Brief,
             (false, true) => Self::Explained,
@@ -374,7 +377,7 @@ enum Place {
 }
 
 impl Place {
-    const fn of(to: &Destination) -> Self {
+    const fn from_destination(to: &Destination) -> Self {
         match to {
             Destination::Stdout => Self::Stdout,
             Destination::File(_) => Self::File,
@@ -416,7 +419,7 @@ pub(super) struct Destinations {
 }
 
 impl Destinations {
-    pub(super) fn of(outputs: &Outputs) -> Result<Self, Failure> {
+    pub(super) fn from_outputs(outputs: &Outputs) -> Result<Self, Failure> {
         results::check_places(outputs)?;
         let (mut whole, mut folders) = (Vec::new(), Vec::new());
         let mut streamed = false;
@@ -467,7 +470,8 @@ impl Destinations {
     /// The pages of a finished run that are files; `None` if there are no such pages.
     pub(super) fn pages(&self, summary: &Arc<Summary>, naming: Naming) -> Option<Pages> {
         let whole = self.whole.iter();
-        let pages = whole.filter(|(row, to)| row.is_page() && Place::of(to) == Place::File);
+        let pages =
+            whole.filter(|(row, to)| row.is_page() && Place::from_destination(to) == Place::File);
         let whole: Vec<_> = pages.map(|(row, to)| (*row, to.clone())).collect();
         (!whole.is_empty()).then(|| Pages {
             destinations: Self {
@@ -557,7 +561,7 @@ impl Destinations {
         let in_files = self
             .whole
             .iter()
-            .any(|(_, to)| Place::of(to) == Place::File);
+            .any(|(_, to)| Place::from_destination(to) == Place::File);
         match self.stdout() {
             Stdout::Taken => Ok(()),
             Stdout::Text if in_files && output::check_stdout().is_err() => Ok(()),
@@ -576,7 +580,11 @@ impl Destinations {
             redactor,
         };
         let mut written = Ok(());
-        for (row, to) in self.whole.iter().filter(|(_, to)| Place::of(to) == place) {
+        for (row, to) in self
+            .whole
+            .iter()
+            .filter(|(_, to)| Place::from_destination(to) == place)
+        {
             if let Content::Whole { render, redact } = &row.content {
                 // If one result cannot be written, the others still are.
                 let one = to.write(&redact(redactor, &render(ended.summary, &beside)));

@@ -60,19 +60,19 @@ fn go_on(
 ) -> Result<Carried, Failure> {
     let outputs = outputs_of(flags)?;
     let record = Record::read(path).map_err(failure)?;
-    let baseline = baseline::of(&outputs, output)?;
+    let baseline = baseline::read_baseline(&outputs, output)?;
     if let Some(baseline) = &baseline {
         // The rest of a run has another end than the whole run, and the whole is compared.
         let checked = baseline.check(&record.summary.info);
         checked.map_err(|why| Failure::usage(format!("--baseline: {why}")))?;
     }
-    let destinations = Destinations::of(&outputs)?
+    let destinations = Destinations::from_outputs(&outputs)?
         .of_plan(stored_plan(path))
         .of_baseline(baseline);
     let naming = naming_of(&record);
     let Compiled { draft, plan } = rest;
     let output = &output.colored(flags.report.color);
-    let (display, output) = Display::of(&plan, shown(&outputs), naming, output);
+    let (display, output) = Display::for_plan(&plan, shown(&outputs), naming, output);
     let output = &output;
     let subject = Subject {
         plan: &plan,
@@ -97,13 +97,13 @@ fn go_on(
         // The baseline was checked above.
         baseline: None,
     };
-    let session = session::of(ready, &notes, signals, output)?;
+    let session = session::build_session(ready, &notes, signals, output)?;
     let outcome = observers.attached_to(session, output).run()?;
     let summary = stored(Record::read(path).map_err(failure)?);
     let style = terminal::stdout_style(flags.report.color).naming(naming);
-    let github = Github::of(&outputs);
+    let github = Github::from_environment(&outputs);
     let results = github.quoting(destinations.stdout(), output, || {
-        destinations.write(&summary, Report::of(&outputs), &style, output)
+        destinations.write(&summary, Report::from_outputs(&outputs), &style, output)
     });
     github.show(&summary, naming, destinations.stdout(), output);
     let lacking = || session::lacking(&outcome);
@@ -165,7 +165,7 @@ fn same_plan(
         return differs("it has other pools");
     }
     for (pool, (of_run, model, asked)) in plan.pools().iter().zip(of_run) {
-        let mut ours = Asked::of(pool).with_texts(&masked);
+        let mut ours = Asked::from_pool(pool).with_texts(&masked);
         let mut theirs = asked.with_texts(&masked);
         if has_setup {
             [&mut ours, &mut theirs]

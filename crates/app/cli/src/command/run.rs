@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Runs a plan from a file.
 pub(crate) fn run(flags: &RunFlags, output: &Output) -> Result<Exit, Failure> {
     let file = PlanFile::read(&flags.plan)?;
-    let printed = Printed::of(flags.print_plan, flags.print_facts);
+    let printed = Printed::from_flags(flags.print_plan, flags.print_facts);
     let phases = match (printed, flags.output.show) {
         (Printed::Plan | Printed::Facts, _) => Phases::Skip,
         (Printed::Nothing, true) => Phases::Show,

@@ -7,7 +7,7 @@ use drumfire_document::{Document, Place, Placed};
 
 /// The document of the flags. Without `--call`, the document has no request and only serves to
 /// fetch a schema.
-pub(crate) fn of(flags: &GrpcFlags) -> Result<Document, Failure> {
+pub(crate) fn from_flags(flags: &GrpcFlags) -> Result<Document, Failure> {
     let mut document = document(&flags.settings)?;
     let data = flags
         .settings

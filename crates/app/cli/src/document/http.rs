@@ -13,7 +13,7 @@ use std::path::Path;
 const LIST: Place = Place::Flag { name: "URL list" };
 
 /// The document of the flags.
-pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
+pub(crate) fn from_flags(flags: &HttpFlags) -> Result<Written, Failure> {
     check_habits(flags)?;
     let settings = &flags.settings;
     let body = match settings.value("data") {
@@ -172,7 +172,7 @@ fn bare_list(path: &str) -> Option<Vec<u8>> {
     let bytes = input::read(path).ok()?;
     let mut lines = lines(&bytes, "").into_iter();
     let is_bare = lines.any(|(_, line)| {
-        line.is_ok_and(|line| bare_url::completed(HashedLine::of(line).url).is_some())
+        line.is_ok_and(|line| bare_url::completed(HashedLine::parse(line).url).is_some())
     });
     is_bare.then_some(bytes)
 }
@@ -188,7 +188,7 @@ fn of_list(
     let mut requests = Vec::new();
     for (place, line) in lines(bytes, name) {
         let line = line.map_err(|why| Failure::usage(Diagnostic::new(&place, why)))?;
-        let HashedLine { url, hash } = HashedLine::of(line);
+        let HashedLine { url, hash } = HashedLine::parse(line);
         let hash = hash.map(|hash| Placed::new(hash.to_owned(), place.clone()));
         let (method, url) = (method.clone(), self::url(url, place, notes));
         let mut request = Request::new(Ask::Url { method, url });

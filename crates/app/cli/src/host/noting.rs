@@ -31,7 +31,7 @@ struct Notes {
 
 impl Noting {
     /// Records the requests to a host.
-    pub(crate) fn of(host: &Arc<dyn Host>) -> Arc<Self> {
+    pub(crate) fn new(host: &Arc<dyn Host>) -> Arc<Self> {
         Arc::new(Self {
             host: Arc::clone(host),
             notes: Mutex::default(),
@@ -69,10 +69,10 @@ impl Noting {
         for path in &notes.files {
             let named = |error| (path.clone(), error);
             let content = self.host.open(path).map_err(named)?;
-            let mut whole = Whole::of(Arc::clone(&content));
-            let file = SentFile::of(path, &mut whole).map_err(named)?;
+            let mut whole = Whole::new(Arc::clone(&content));
+            let file = SentFile::describe(path, &mut whole).map_err(named)?;
             attachments.files.push(file);
-            contents.push(Box::new(Whole::of(content)));
+            contents.push(Box::new(Whole::new(content)));
         }
         Ok((attachments, contents))
     }
@@ -85,7 +85,7 @@ struct Whole {
 }
 
 impl Whole {
-    fn of(content: Arc<dyn ReadAt>) -> Self {
+    fn new(content: Arc<dyn ReadAt>) -> Self {
         Self { content, offset: 0 }
     }
 }

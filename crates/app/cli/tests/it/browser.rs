@@ -104,7 +104,7 @@ struct Watched {
 }
 
 impl Watched {
-    fn of(mut stream: TcpStream) -> Self {
+    fn new(mut stream: TcpStream) -> Self {
         let text = Arc::<Mutex<Vec<u8>>>::default();
         let into = Arc::clone(&text);
         let thread = thread::spawn(move || {
@@ -175,7 +175,7 @@ fn page_of_a_run() -> Result<(), String> {
     assert!(!page.contains("hunter2"), "{page}");
 
     let (authority, path) = (&url.authority, &url.path);
-    let watched = Watched::of(url.open(&format!(
+    let watched = Watched::new(url.open(&format!(
         "GET {path}events HTTP/1.1\r\nHost: {authority}\r\n\r\n"
     )));
     let own = format!("http://{authority}");

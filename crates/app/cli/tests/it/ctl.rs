@@ -97,7 +97,7 @@ fn a_run_is_changed_marked_and_ended() {
         Some(0)
     );
     assert_eq!(ctl(&folder, &[&dir, "stop"]).code, Some(0));
-    let report = Report::of(run.finish(LIMIT));
+    let report = Report::from_run(run.finish(LIMIT));
     assert_eq!(report.code, Some(4), "it was cut short");
     report.balances();
     let notes = report.notes();

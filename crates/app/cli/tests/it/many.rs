@@ -91,7 +91,7 @@ fn a_server_and_a_client_hold_fifty_thousand_connections() {
         serve.memory_most().unwrap() - empty,
         client.memory_most().unwrap(),
     );
-    let report = Report::of(client.finish(Duration::from_secs(300)));
+    let report = Report::from_run(client.finish(Duration::from_secs(300)));
     report.balances();
     assert_eq!(report.n("requests.ok"), count, "{:#}", report.short());
     assert_eq!(report.n("generator.connections_opened"), count);

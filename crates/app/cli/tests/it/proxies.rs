@@ -42,7 +42,7 @@ impl Site {
         );
         let path = self.folder.write("plan.yaml", plan);
         let mut command = drumfire(["run", &path, "--json", "-"]);
-        Report::of(Process::start(&mut command).finish(LIMIT))
+        Report::from_run(Process::start(&mut command).finish(LIMIT))
     }
 }
 

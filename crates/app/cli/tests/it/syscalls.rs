@@ -22,7 +22,7 @@ fn calls(folder: &Folder, line: &str, requests: u64) -> HashMap<String, f64> {
         "-",
     ]);
     command.args(words(&format!("-c 64 --threads 1 -n {requests} {line}")));
-    let report = Report::of(Process::start(&mut command).finish(LIMIT));
+    let report = Report::from_run(Process::start(&mut command).finish(LIMIT));
     report.balances();
     assert_eq!(report.n("requests.ok"), requests, "{:#}", report.short());
     let text = std::fs::read_to_string(&table).unwrap();

@@ -52,7 +52,7 @@ impl Coordinator {
         };
         let room = &*self
             .room
-            .get_or_insert_with(|| Room::of(&self.setup.plan, machine));
+            .get_or_insert_with(|| Room::for_plan(&self.setup.plan, machine));
         let idle = self.waiting.iter().map(|(beat, _)| beat);
         let Offers { made, unplaced } = offers(&self.places, now, idle, room);
         for place in &mut self.places {

@@ -98,7 +98,7 @@ impl Coordinator {
             place.info = Some(Box::new(info));
             self.add_place(place);
         }
-        self.merge = Merge::of(self.places.len());
+        self.merge = Merge::new(self.places.len());
         self.name_start(begun.start, actions);
         Ok(())
     }

@@ -122,7 +122,7 @@ impl CoordinatorDriver {
             on_loss: setup.on_loss,
             url: credentials.url.clone(),
             group: credentials.group.clone(),
-            axis: Axis::of(clock, &origin.boot),
+            axis: Axis::new(clock, &origin.boot),
             caller: origin.caller,
         };
         journal(&Entry::Head(head).frame()).map_err(DriverError::Journal)?;
@@ -161,13 +161,13 @@ impl CoordinatorDriver {
         let clock = head.axis.clock(&record.boot);
         let [known, told] = record.readers;
         let mut coordinator = Coordinator::of_run(setup.clone(), term);
-        let mut entries = Entries::of(known);
+        let mut entries = Entries::new(known);
         let wrong = |error: &dyn fmt::Display| DriverError::Past(error.to_string());
         while let Some(entry) = entries.next().map_err(|error| wrong(&error))? {
             coordinator.replay(entry).map_err(|error| wrong(&error))?;
         }
         coordinator.go_on(clock.now());
-        let past = Past::new(Coordinator::of_run(setup, term), Entries::of(told));
+        let past = Past::new(Coordinator::of_run(setup, term), Entries::new(told));
         let conducted = Conducted {
             clock,
             run: head.run,

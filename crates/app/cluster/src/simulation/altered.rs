@@ -63,7 +63,7 @@ const KINDS: [Kind; 10] = [
 
 impl Alteration {
     fn drawn(seed: u64) -> Self {
-        let mut random = Random::of(seed ^ 0xa17e);
+        let mut random = Random::from_state(seed ^ 0xa17e);
         let mut upto = |most: u64| random.bits() % most;
         Self {
             kind: KINDS[upto(KINDS.len() as u64) as usize],
@@ -75,7 +75,7 @@ impl Alteration {
     }
 
     /// The result of altering a report.
-    fn of(&self, bytes: Vec<u8>) -> Option<Vec<u8>> {
+    fn apply(&self, bytes: Vec<u8>) -> Option<Vec<u8>> {
         let mut report = Report::decode(&bytes).unwrap();
         let is_meant = match self.is_lasting {
             true => report.number >= self.first,
@@ -114,7 +114,7 @@ impl World {
     /// The published bytes of an agent's report.
     pub(super) fn altered(&self, index: usize, bytes: Vec<u8>) -> Option<Vec<u8>> {
         match self.alteration.filter(|_| index == LIAR) {
-            Some(alteration) => alteration.of(bytes),
+            Some(alteration) => alteration.apply(bytes),
             None => Some(bytes),
         }
     }

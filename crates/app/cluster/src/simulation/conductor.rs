@@ -154,7 +154,7 @@ impl Conductor {
             return None;
         }
         let mut machine = Coordinator::of_run(setup, term);
-        let mut entries = Entries::of(Box::new(read(outline.whole)));
+        let mut entries = Entries::new(Box::new(read(outline.whole)));
         let (mut seen, mut reports) = (Seen::default(), BTreeSet::new());
         while let Some(entry) = entries.next().unwrap() {
             if let Entry::Report(bytes) = &entry {

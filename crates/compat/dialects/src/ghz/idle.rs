@@ -134,7 +134,7 @@ fn streams(options: &Options, kind: CallKind) -> Vec<String> {
             options.stream_dynamic && !client,
         ),
     ];
-    of(&flags)
+    given_flags(&flags)
 }
 
 /// The given options of a schedule that changes; `start` and `step` are whether these are given.
@@ -150,10 +150,10 @@ fn given(what: &str, schedule: &Schedule, start: bool, step: bool) -> Vec<String
         ),
         (&*flag("max-duration"), schedule.max_duration > Nanos::ZERO),
     ];
-    of(&flags)
+    given_flags(&flags)
 }
 
-fn of(flags: &[(&str, bool)]) -> Vec<String> {
+fn given_flags(flags: &[(&str, bool)]) -> Vec<String> {
     let given = flags.iter().filter(|(_, is_given)| *is_given);
     given.map(|(flag, _)| (*flag).to_owned()).collect()
 }

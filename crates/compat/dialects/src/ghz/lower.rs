@@ -72,13 +72,14 @@ pub(super) fn lower(options: &Options, host: &Arc<dyn Host>, seed: u64) -> Resul
         metadata: &metadata,
     };
     let wanted = Wanted::call(&options.call).map_err(|error| error.to_string())?;
-    let schema = schema_of(&document, &wanted, host).map_err(|found| words.of(&found))?;
+    let schema =
+        schema_of(&document, &wanted, host).map_err(|found| words.first_message(&found))?;
     let method = schema.method(&options.call);
     let method = method.map_err(|error| error.to_string())?;
     let pool = &mut document.pools[0];
     pool.requests[0].stream = stream(options, method.kind());
     pool.settings.reach.unresolved = Some(TOOL.text("", &"fail"));
-    let plan = compile(&document, host).map_err(|found| words.of(&found))?;
+    let plan = compile(&document, host).map_err(|found| words.first_message(&found))?;
     let presentation = Presentation::new(options, &plan, &data, &metadata, host)?;
     Ok(Run {
         document,
@@ -121,7 +122,7 @@ fn addresses(options: &Options) -> &'static str {
 
 /// When calls start, and the users that make them; with `--async` there are no users.
 fn load(options: &Options, users: Option<&Users>) -> Load {
-    let ends = Ends::of(options);
+    let ends = Ends::from_options(options);
     let rate = schedule::rate(options, ends.requests, ends.duration);
     let unlimited = || Law::Unlimited {
         duration: Nanos::MAX,
@@ -164,7 +165,7 @@ struct Ends {
 impl Ends {
     /// Reads the ends. Without `-x`, `-z` overrides `-n`. With `-x`, `-z` is ignored and `-n` also
     /// applies.
-    fn of(options: &Options) -> Self {
+    fn from_options(options: &Options) -> Self {
         let total = (options.total > 0).then_some(options.total);
         let (duration, requests) = match (options.max_duration, options.duration) {
             (Nanos::ZERO, Nanos::ZERO) => (None, total),
@@ -176,7 +177,7 @@ impl Ends {
 }
 
 fn stop(options: &Options) -> Stop {
-    let Ends { duration, requests } = Ends::of(options);
+    let Ends { duration, requests } = Ends::from_options(options);
     let drain = match options.duration_stop.to_ascii_lowercase().as_str() {
         "wait" => "wait",
         "ignore" => "ignore",

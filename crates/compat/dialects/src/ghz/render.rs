@@ -73,7 +73,7 @@ impl Presentation {
         let origin = &plan.first().requests[0].url.origin;
         let unlimited = matches!(&plan.first().load, Load::Open { .. }) && options.asynchronous;
         Ok(Self {
-            settings: Settings::of(options, total, data, metadata),
+            settings: Settings::from_options(options, total, data, metadata),
             machine: Arc::clone(machine),
             stop: plan.first().stop,
             since: if unlimited { Since::Due } else { Since::Begun },
@@ -222,7 +222,7 @@ impl crate::Presentation for Presentation {
                 self.stopped.get_or_insert(*reason);
             }
             RunEvent::Kept(kept) => {
-                let of = |kept| CallResult::of(kept, self.since, &self.peer);
+                let of = |kept| CallResult::from_sample(kept, self.since, &self.peer);
                 let mut results: Vec<CallResult> = kept.iter().map(of).collect();
                 // The results of the workers arrive worker by worker.
                 results.sort_by_key(|result| result.end);
@@ -246,7 +246,7 @@ impl crate::Presentation for Presentation {
             End::Normal if self.last_end > Nanos::ZERO => self.last_end,
             _ => summary.duration,
         };
-        self.report = Some(Report::of(
+        self.report = Some(Report::from_tally(
             &self.tally,
             &self.options,
             &self.settings,

@@ -59,7 +59,7 @@ pub(super) struct Report {
 
 impl Report {
     /// Creates the report of a closed tally.
-    pub(super) fn of(
+    pub(super) fn from_tally(
         tally: &Tally,
         options: &Options,
         settings: &Settings,

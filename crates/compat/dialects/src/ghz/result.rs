@@ -62,13 +62,13 @@ pub(super) struct CallResult {
 
 impl CallResult {
     /// The result of a call, from its sample.
-    pub(super) fn of(kept: &Kept, since: Since, peer: &Peer) -> Self {
+    pub(super) fn from_sample(kept: &Kept, since: Since, peer: &Peer) -> Self {
         let sample = &kept.sample;
         let latency = match since {
             Since::Begun => sample.end - kept.particulars.began,
             Since::Due => sample.response_time(),
         };
-        let code = grpc_code::of(sample);
+        let code = grpc_code::from_sample(sample);
         let error = match sample.outcome {
             Outcome::Ok => String::new(),
             outcome => {
@@ -275,7 +275,8 @@ mod tests {
                 "rpc error: code = Unavailable desc = connection error: desc = \"transport: authentication handshake failed: no TLS\"",
             ),
         ] {
-            let result = CallResult::of(&kept(outcome, status, detail), Since::Begun, &peer());
+            let result =
+                CallResult::from_sample(&kept(outcome, status, detail), Since::Begun, &peer());
             assert_eq!(result.error, text);
             assert_eq!(result.is_ok(), text.is_empty());
             let mut bytes = Vec::new();
@@ -299,7 +300,7 @@ mod tests {
             let peer = Peer { socket, ..peer() };
             let refused = kept(Outcome::ConnectRefused, 1014, None);
             assert_eq!(
-                CallResult::of(&refused, Since::Begun, &peer).error,
+                CallResult::from_sample(&refused, Since::Begun, &peer).error,
                 format!(
                     "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /run/a: connect: {why}\""
                 )
@@ -310,7 +311,7 @@ mod tests {
     #[test]
     fn latency_counts_from_where_it_should() {
         let ok = kept(Outcome::Ok, 1000, None);
-        let latency = |since| CallResult::of(&ok, since, &peer()).latency;
+        let latency = |since| CallResult::from_sample(&ok, since, &peer()).latency;
         assert_eq!(latency(Since::Begun), Nanos(85));
         assert_eq!(latency(Since::Due), Nanos(90));
     }
@@ -324,7 +325,7 @@ mod tests {
                 socket: None,
                 looked_up,
             };
-            CallResult::of(&kept(outcome, 1014, None), Since::Begun, &peer).error
+            CallResult::from_sample(&kept(outcome, 1014, None), Since::Begun, &peer).error
         };
         for (outcome, why) in [
             (Outcome::DnsNotFound, "no such host"),

@@ -68,7 +68,7 @@ pub(super) struct Settings(Vec<(&'static str, Setting)>);
 
 impl Settings {
     /// The settings of a run.
-    pub(super) fn of(
+    pub(super) fn from_options(
         options: &Options,
         total: u64,
         data: &Given,

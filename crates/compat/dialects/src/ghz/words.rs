@@ -21,7 +21,7 @@ pub(super) struct Words<'a> {
 
 impl Words<'_> {
     /// The message for the first mistake.
-    pub(super) fn of(&self, found: &[Diagnostic]) -> String {
+    pub(super) fn first_message(&self, found: &[Diagnostic]) -> String {
         let Some(first) = found.first() else {
             return String::new();
         };

@@ -12,7 +12,7 @@ pub(super) struct ErrorCounts(BTreeMap<String, u64>);
 
 impl ErrorCounts {
     /// The failures of a run. `host` is the target's name, if all requests go to one target.
-    pub(super) fn of(total: &Figures, host: Option<&str>) -> Self {
+    pub(super) fn from_figures(total: &Figures, host: Option<&str>) -> Self {
         let mut counts = Self::default();
         let mut by_status = 0;
         for row in total.errors() {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn list(samples: &[(Outcome, u16, u64)]) -> String {
-        ErrorCounts::of(&figures(samples), Some("h")).as_list()
+        ErrorCounts::from_figures(&figures(samples), Some("h")).as_list()
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
             (Outcome::InvalidStatus, 700, 2),
             (Outcome::InvalidStatus, 0, 1),
         ];
-        let counts = ErrorCounts::of(&figures(&samples), None);
+        let counts = ErrorCounts::from_figures(&figures(&samples), None);
         assert_eq!(counts.total(), 9);
         assert!(counts.as_list().contains("received status code 700=2"));
     }
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_map_reads_as_in_go() {
         assert_eq!(ErrorCounts::default().as_map(), "map[]");
-        let counts = ErrorCounts::of(
+        let counts = ErrorCounts::from_figures(
             &figures(&[(Outcome::ConnectRefused, 0, 2), (Outcome::Closed, 0, 1)]),
             None,
         );

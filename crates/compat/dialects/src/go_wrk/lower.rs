@@ -53,7 +53,7 @@ pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords>
         _ => return Err(LastWords::on_stdout(args::usage(), 0)),
     };
     let urls = targets.urls()?;
-    let parts = RequestParts::of(args).map_err(mistake)?;
+    let parts = RequestParts::from_args(args).map_err(mistake)?;
     let presentation = presentation(args, &targets, &urls, &parts);
     let banner = presentation.banner();
     let body = body(args, &**host, &banner)?;

@@ -67,7 +67,7 @@ impl Presentation {
     /// The report of a run.
     pub(crate) fn report(&self, summary: &Summary) -> String {
         let users = u64::try_from(self.users).unwrap_or(0);
-        let errors = ErrorCounts::of(&summary.total, self.host.as_deref());
+        let errors = ErrorCounts::from_figures(&summary.total, self.host.as_deref());
         let errors = errors.with_unready(&summary.total, users);
         if summary.total.counts.ok == 0 {
             self.failures_only(&errors)

@@ -18,7 +18,7 @@ pub(super) struct RequestParts {
 
 impl RequestParts {
     /// Reads the parts from the command line.
-    pub(super) fn of(args: &Args) -> Result<Self, HeaderError> {
+    pub(super) fn from_args(args: &Args) -> Result<Self, HeaderError> {
         let method = match args.method.as_str() {
             "" => Method::get(),
             text => Method::parse(text)?,
@@ -125,7 +125,7 @@ mod tests {
             host: host.to_owned(),
             ..Args::default()
         };
-        let parts = RequestParts::of(&args).unwrap();
+        let parts = RequestParts::from_args(&args).unwrap();
         let line = |h: &Header| format!("{}: {}", h.name(), String::from_utf8_lossy(h.value()));
         parts.headers.iter().map(line).collect()
     }
@@ -145,7 +145,7 @@ mod tests {
                 headers: vec![line.to_owned()],
                 ..Args::default()
             };
-            RequestParts::of(&args).map(|parts| parts.closes(&args))
+            RequestParts::from_args(&args).map(|parts| parts.closes(&args))
         };
         assert_eq!(parts("Connection: close"), Ok(true));
         assert_eq!(parts("connection: Close "), Ok(true));
@@ -159,7 +159,7 @@ mod tests {
             no_keep_alive: true,
             ..Args::default()
         };
-        let parts_of = RequestParts::of(&args).unwrap();
+        let parts_of = RequestParts::from_args(&args).unwrap();
         assert!(
             parts_of
                 .headers
@@ -195,7 +195,7 @@ mod tests {
                 method: method.to_owned(),
                 ..Args::default()
             };
-            let parts = RequestParts::of(&args).unwrap();
+            let parts = RequestParts::from_args(&args).unwrap();
             parts.is_compressed(&args)
         };
         assert!(asks(&[], "GET"));

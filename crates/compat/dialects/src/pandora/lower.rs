@@ -54,7 +54,7 @@ pub(super) fn lower(
             continue;
         }
         let mut made = pool(configured, law, pools.len(), &**host, seed).map_err(wrong)?;
-        let own = Shown::of(configured);
+        let own = Shown::from_pool(configured);
         made.pool.settings.kept = kept(&own);
         feeds.extend(made.feeds);
         notes.extend(made.notes);

@@ -50,7 +50,7 @@ pub(super) fn requests(
         written.auto_tag = Some(TOOL.count("auto-tag", auto.elements));
         written.auto_tag_all = (!auto.untagged_only).then(|| TOOL.switch("auto-tag", true));
     }
-    let mut request = of(written);
+    let mut request = representative(written);
     let mut fields: Vec<Field> = Vec::new();
     let varies = !ammo.dates.is_empty();
     let planned = planned(ammo).into_iter();
@@ -148,11 +148,11 @@ fn stands_in<'a>(lines: impl Iterator<Item = &'a str>, is_it: impl Fn(&str, &str
 /// # Errors
 /// If the file can't be read.
 pub(super) fn calls(ammo: &Ammo, host: &dyn Host) -> Result<Request, String> {
-    Ok(of(written(ammo, host)?))
+    Ok(representative(written(ammo, host)?))
 }
 
 /// A request that represents every entry.
-fn of(written: Written) -> Request {
+fn representative(written: Written) -> Request {
     let mut request = Request::new(Ask::Ammo(Box::new(written)));
     request.name = Some(TOOL.text("ammo", &NO_TAG));
     request

@@ -50,7 +50,7 @@ pub(super) struct Shown {
 
 impl Shown {
     /// Reads the output settings of a pool.
-    pub(super) fn of(pool: &Pool) -> Self {
+    pub(super) fn from_pool(pool: &Pool) -> Self {
         let (sizes, phases, needs_http2) = match &pool.gun {
             Gun::Http(gun) => (gun.sizes, gun.phases, gun.way == Way::Http2 && gun.tls),
             Gun::Grpc(_) => (false, false, false),
@@ -59,7 +59,7 @@ impl Shown {
             Gun::Http(_) => Status::Http,
             Gun::Grpc(_) => Status::Grpc,
         };
-        let (answers, answers_to) = Answers::of(pool).unzip();
+        let (answers, answers_to) = Answers::from_pool(pool).unzip();
         Self {
             answers,
             answers_to,
@@ -242,7 +242,7 @@ impl Presentation {
             if is_marked {
                 tag = format!("{tag}|{NO_TAG}").into();
             }
-            let mut row = Row::of(kept, self.started_at, &tag, pool.columns);
+            let mut row = Row::from_sample(kept, self.started_at, &tag, pool.columns);
             if is_marked {
                 row.mark_failed_step();
             }

@@ -82,7 +82,7 @@ pub(super) fn lower(line: &Line, host: &Arc<dyn Host>, seed: u64) -> Result<Run,
             "`{wrong}` is not a host; use a name such as web.test, without scheme and path"
         )));
     }
-    let rate = Rate::of(args)?;
+    let rate = Rate::from_args(args)?;
     let unit = match args.latency_unit.as_str() {
         "ms" => 1_000_000,
         "us" => 1_000,
@@ -133,7 +133,7 @@ struct Rate {
 }
 
 impl Rate {
-    fn of(args: &Args) -> Result<Self, LastWords> {
+    fn from_args(args: &Args) -> Result<Self, LastWords> {
         let qps: f64 = args.qps.parse().unwrap_or_default();
         if qps <= 0.0 {
             return Err(mistake("qps must be at least 1"));

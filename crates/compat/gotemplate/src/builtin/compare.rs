@@ -90,7 +90,7 @@ fn equal_others(a: &Value, b: &Value) -> Result<bool, Fault> {
 /// `%s` of a value.
 fn as_text(value: &Value) -> String {
     let mut out = String::new();
-    let by = Verb::of('s');
+    let by = Verb::from_letter('s');
     match format::verb(&mut Sink::new(&mut out, 1024), value, &by, 0) {
         Ok(()) => out,
         Err(_) => format!("a long {}", value.type_name()),

@@ -102,7 +102,10 @@ pub(super) fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault>
         Value::List(list) => {
             call.values(to - from)?;
             let items = list.items()[from..to].to_vec();
-            Ok(Value::List(Rc::new(List::of(list.element(), items))))
+            Ok(Value::List(Rc::new(List::with_element(
+                list.element(),
+                items,
+            ))))
         }
         _ => Ok(Value::Nil),
     }

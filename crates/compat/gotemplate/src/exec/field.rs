@@ -99,7 +99,7 @@ impl<'t> State<'t, '_> {
         place: Place<'t>,
         (arguments, last, dot): (&'t [Term], Option<Value>, &Value),
     ) -> Executed<Value> {
-        let signature = Signature::of(signature);
+        let signature = Signature::parse(signature);
         self.check_count(name, &signature, arguments, last.is_some())?;
         let from = self.arguments.len();
         self.arguments.push(value.clone());

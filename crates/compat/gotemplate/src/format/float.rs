@@ -50,8 +50,8 @@ pub(super) fn print(
         'v' | 'g' | 'G' => general(magnitude, precision, false),
         'e' | 'E' => exponent_form(magnitude, Some(precision.unwrap_or(6))),
         'f' | 'F' => format!("{magnitude:.*}", precision.unwrap_or(6)),
-        'b' => Binary::of(magnitude).decimal(),
-        'x' | 'X' => Binary::of(magnitude).hexadecimal(by),
+        'b' => Binary::from_magnitude(magnitude).decimal(),
+        'x' | 'X' => Binary::from_magnitude(magnitude).hexadecimal(by),
         _ => return bad_verb(sink, value, by),
     };
     let body = if upper { body.to_uppercase() } else { body };
@@ -98,7 +98,7 @@ struct Binary {
 }
 
 impl Binary {
-    fn of(magnitude: f64) -> Self {
+    fn from_magnitude(magnitude: f64) -> Self {
         let bits = magnitude.to_bits();
         let fraction = bits & ((1 << MANTISSA_BITS) - 1);
         let biased = i32::try_from(bits >> MANTISSA_BITS).unwrap_or(0);

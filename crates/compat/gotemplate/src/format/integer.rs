@@ -13,7 +13,7 @@ pub(super) struct Number {
 }
 
 impl Number {
-    pub(super) const fn of(bits: i64, unsigned: bool) -> Self {
+    pub(super) const fn from_bits(bits: i64, unsigned: bool) -> Self {
         if unsigned {
             return Self {
                 magnitude: bits.cast_unsigned(),
@@ -74,7 +74,7 @@ impl Number {
         sink.text(sign)?;
         sink.text(prefix)?;
         sink.fill('0', zeros)?;
-        let plain = Verb::of('v');
+        let plain = Verb::from_letter('v');
         pad(sink, &digits, &plain)?;
         sink.fill(' ', if by.minus { missing } else { 0 })
     }

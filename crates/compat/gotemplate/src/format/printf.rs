@@ -70,7 +70,7 @@ impl Printer<'_> {
     }
 
     fn one(&mut self, sink: &mut Sink<'_>) -> Result<(), Fault> {
-        let mut by = Verb::of('v');
+        let mut by = Verb::from_letter('v');
         self.good_index = true;
         self.reordered = false;
         self.flags(&mut by);

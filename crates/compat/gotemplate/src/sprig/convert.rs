@@ -124,5 +124,5 @@ pub(super) fn strings_of(call: &mut Call<'_>, value: &Value) -> Result<Vec<Rc<st
 /// A `[]int`.
 pub(super) fn ints(numbers: impl Iterator<Item = i64>) -> Value {
     let items = numbers.map(Value::int).collect();
-    Value::List(Rc::new(List::of(Element::Int, items)))
+    Value::List(Rc::new(List::with_element(Element::Int, items)))
 }

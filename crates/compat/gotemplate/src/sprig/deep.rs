@@ -67,7 +67,10 @@ fn copy_at(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Faul
             for item in list.items() {
                 items.push(copy_at(call, item, depth + 1)?);
             }
-            Ok(Value::List(Rc::new(List::of(list.element(), items))))
+            Ok(Value::List(Rc::new(List::with_element(
+                list.element(),
+                items,
+            ))))
         }
         Value::Map(map) => {
             let copy = match map.entry() {

@@ -69,7 +69,7 @@ fn fold(
 ) -> Result<Value, Fault> {
     let mut total: Option<Decimal> = None;
     for arg in args {
-        let next = Decimal::of(to_float(arg))?;
+        let next = Decimal::from_float(to_float(arg))?;
         total = Some(match total {
             None => next,
             Some(total) => {
@@ -93,7 +93,7 @@ struct Decimal {
 
 impl Decimal {
     /// The shortest decimal number that parses as this float.
-    fn of(number: f64) -> Result<Self, Fault> {
+    fn from_float(number: f64) -> Result<Self, Fault> {
         if !number.is_finite() {
             let number = crate::format::float::shortest(number);
             return Err(format!("Cannot create a Decimal from {number}").into());

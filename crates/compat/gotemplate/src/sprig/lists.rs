@@ -199,7 +199,7 @@ fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
         return Err("reflect.Value.Slice: slice index out of bounds".into());
     };
     call.values(part.len())?;
-    Ok(Value::List(Rc::new(List::of(
+    Ok(Value::List(Rc::new(List::with_element(
         list.element(),
         part.to_vec(),
     ))))
@@ -238,7 +238,10 @@ fn chunk(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
         }
         _ => return Err("runtime error: makeslice: len out of range".into()),
     };
-    Ok(Value::List(Rc::new(List::of(Element::List, chunks))))
+    Ok(Value::List(Rc::new(List::with_element(
+        Element::List,
+        chunks,
+    ))))
 }
 
 fn sort_alpha(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {

@@ -21,7 +21,7 @@ const DAY: i64 = 86_400;
 
 impl Civil {
     /// The date and time of seconds since 1970.
-    pub(crate) const fn of(seconds: i64) -> Self {
+    pub(crate) const fn from_unix_seconds(seconds: i64) -> Self {
         let days = seconds.div_euclid(DAY);
         let time = seconds.rem_euclid(DAY);
         let (year, month, day) = date(days);

@@ -34,18 +34,18 @@ impl List {
     /// A `[]interface {}`.
     #[must_use]
     pub const fn of_any(items: Vec<Value>) -> Self {
-        Self::of(Element::Any, items)
+        Self::with_element(Element::Any, items)
     }
 
     /// A `[]string`; all items must be strings.
     #[must_use]
     pub const fn of_strings(items: Vec<Value>) -> Self {
-        Self::of(Element::Str, items)
+        Self::with_element(Element::Str, items)
     }
 
     /// A slice of the given type; all items must have that type.
     #[must_use]
-    pub const fn of(element: Element, items: Vec<Value>) -> Self {
+    pub const fn with_element(element: Element, items: Vec<Value>) -> Self {
         Self {
             items,
             element,
@@ -117,16 +117,16 @@ impl Map {
     /// An empty `map[string]interface {}`.
     #[must_use]
     pub const fn of_any() -> Self {
-        Self::of(Entry::Any)
+        Self::with_entry(Entry::Any)
     }
 
     /// An empty `map[string]string`; all values must be strings.
     #[must_use]
     pub const fn of_strings() -> Self {
-        Self::of(Entry::Str)
+        Self::with_entry(Entry::Str)
     }
 
-    const fn of(entry: Entry) -> Self {
+    const fn with_entry(entry: Entry) -> Self {
         Self {
             entries: RefCell::new(BTreeMap::new()),
             entry,

@@ -178,7 +178,7 @@ mod tests {
     use drumfire_units::Nanos;
     use proptest::prelude::*;
 
-    fn of(times: &[u64]) -> Resting {
+    fn resting_at(times: &[u64]) -> Resting {
         let mut resting = Resting::with_capacity(times.len());
         for (user, at) in (0..).zip(times) {
             resting.push(Ready {
@@ -194,7 +194,7 @@ mod tests {
         fn users_leave_in_the_order_of_their_times(times in prop::collection::vec(0_u64..20, 0..30)) {
             let mut sorted = times.clone();
             sorted.sort_unstable();
-            let mut resting = of(&times);
+            let mut resting = resting_at(&times);
             let mut taken = Vec::new();
             for now in (0..20).map(Nanos) {
                 while let Some(first) = resting.pop_ready(now) {
@@ -204,7 +204,7 @@ mod tests {
                 prop_assert!(resting.first_at() > now);
             }
             prop_assert_eq!(&taken, &sorted);
-            let mut resting = of(&times);
+            let mut resting = resting_at(&times);
             let last = resting.pop_last();
             prop_assert_eq!(last.map(|ready| ready.at.0), sorted.pop());
             let late = resting.split_off(Nanos(10));

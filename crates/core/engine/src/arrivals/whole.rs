@@ -1,8 +1,8 @@
 //! The load of a whole pool, computed once for all workers.
 //!
-//! The whole load is computed before the run ([`WholeLoad::of`]) and read-only afterwards. Workers
-//! take their shares of it ([`WholeLoad::share`]); the control queries whether an order can be
-//! carried out and when the load ends ([`WholeLoad::schedule`], [`WholeLoad::end_before`]). The
+//! The whole load is computed before the run ([`WholeLoad::for_pool`]) and read-only afterwards.
+//! Workers take their shares of it ([`WholeLoad::share`]); the control queries whether an order can
+//! be carried out and when the load ends ([`WholeLoad::schedule`], [`WholeLoad::end_before`]). The
 //! shares of all workers are a partition: each arrival and each user is in exactly one share.
 
 use super::closed::Closed;
@@ -49,7 +49,7 @@ impl WholeLoad {
     ///
     /// # Errors
     /// If the pool's schedule cannot be computed.
-    pub(crate) fn of(plan: &Plan, id: PoolId) -> Result<Self, ScheduleError> {
+    pub(crate) fn for_pool(plan: &Plan, id: PoolId) -> Result<Self, ScheduleError> {
         let (pool, seed) = (&plan.pools()[id.index()], plan.seed_of(id.index()));
         let model = match &pool.load {
             Load::Open {
@@ -73,7 +73,7 @@ impl WholeLoad {
         };
         Ok(Self {
             model,
-            bounds: Bounds::of(pool, plan.generator().warmup.span()),
+            bounds: Bounds::for_pool(pool, plan.generator().warmup.span()),
         })
     }
 

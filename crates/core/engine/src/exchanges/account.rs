@@ -132,7 +132,7 @@ pub(super) struct Account {
 impl Account {
     /// The account of an exchange that begins at these times.
     #[inline(always)]
-    pub(super) const fn of(times: Times) -> Self {
+    pub(super) const fn new(times: Times) -> Self {
         Self {
             times,
             has_head: false,

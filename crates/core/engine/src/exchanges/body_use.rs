@@ -47,7 +47,10 @@ impl BodyUse {
     /// # Errors
     /// If the coding is unknown.
     #[inline]
-    pub(super) fn of(compressed: Compressed, fields: &Fields<'_>) -> Result<Self, Failure> {
+    pub(super) fn from_fields(
+        compressed: Compressed,
+        fields: &Fields<'_>,
+    ) -> Result<Self, Failure> {
         let (Compressed::Decode(limit) | Compressed::DecodeGzip(limit)) = compressed else {
             return Ok(Self::Discard);
         };

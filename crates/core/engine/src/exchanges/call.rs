@@ -178,7 +178,7 @@ pub(super) const fn pause_before_resend(resend: Resend) -> Option<Nanos> {
 pub(super) fn failure(call: &CallRequest, cx: &KindContext<'_>, failure: Failure) -> Failure {
     let is_cancelled = failure.outcome == Outcome::h2_stream(ErrorCode::CANCEL.0);
     match is_cancelled && is_late(call, cx.exchange, cx.now) {
-        true => Failure::of(Outcome::TimeoutTotal),
+        true => Failure::from_outcome(Outcome::TimeoutTotal),
         false => failure,
     }
 }
@@ -239,15 +239,15 @@ fn judge(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Failur
     let code = GRPC_STATUS + u16::from(status.code.number());
     cx.exchange.account.set_status(code);
     if status.code == Code::DEADLINE_EXCEEDED && is_late(call, cx.exchange, cx.now) {
-        return Failure::of(Outcome::TimeoutTotal);
+        return Failure::from_outcome(Outcome::TimeoutTotal);
     }
     let is_accepted = call.plan.expect.accepts(status.code.number());
     // The status of a protocol violation is not the server's.
     let is_own = status.violation.is_none();
     match (is_accepted, status.is_ok()) {
-        (true, true) => Failure::of(Outcome::Ok),
-        (true, false) if is_own => Failure::of(Outcome::Ok),
-        (false, true) => Failure::of(Outcome::GrpcOk),
+        (true, true) => Failure::from_outcome(Outcome::Ok),
+        (true, false) if is_own => Failure::from_outcome(Outcome::Ok),
+        (false, true) => Failure::from_outcome(Outcome::GrpcOk),
         _ => call_verdict(status),
     }
 }

@@ -107,9 +107,9 @@ impl KindContext<'_> {
         let status = seen_status(self.exchange.account.status());
         let inspection = self.request.inspection();
         let (Some(inspection), Some(look)) = (inspection, self.exchange.look.as_deref_mut()) else {
-            return Failure::of(Outcome::Ok);
+            return Failure::from_outcome(Outcome::Ok);
         };
         let inspected = look.inspect(inspection, status, time);
-        inspected.map_or_else(|failure| failure, |()| Failure::of(Outcome::Ok))
+        inspected.map_or_else(|failure| failure, |()| Failure::from_outcome(Outcome::Ok))
     }
 }

@@ -114,7 +114,7 @@ impl Exchange {
             is_open: false,
             resends: 0,
             task: Task::default(),
-            account: Account::of(Times::default()),
+            account: Account::new(Times::default()),
             look: None,
             user_state: UserState::default(),
             failed: None,
@@ -128,7 +128,7 @@ impl Exchange {
         self.is_open = true;
         self.resends = 0;
         self.task = task;
-        self.account = Account::of(times);
+        self.account = Account::new(times);
         if let Some(look) = &mut self.look {
             look.clear();
         }

@@ -238,7 +238,7 @@ impl Handler for ExchangeHandler<'_> {
             Note::Connected { time, address } => {
                 connections.record_opened(time);
                 if let Some(address) = address {
-                    connections.addresses.add(address, AddressCounts::of(1, 0));
+                    connections.addresses.add(address, AddressCounts::new(1, 0));
                 }
             }
             Note::Secured { time, is_resumed } => {

@@ -71,7 +71,11 @@ impl Look {
     /// Keeps the trailers of a response that is shown.
     pub(super) fn show_trailers(&mut self, fields: &Fields<'_>) {
         if let Some(shown) = &mut self.shown {
-            fields.all(|name, value| shown.trailers.push(Field::of(name.as_bytes(), value)));
+            fields.all(|name, value| {
+                shown
+                    .trailers
+                    .push(Field::from_bytes(name.as_bytes(), value))
+            });
         }
     }
 
@@ -105,7 +109,9 @@ impl Look {
             side.trailers.clone_from(&shown.trailers);
         }
         let fields = self.fields.iter();
-        side.fields = fields.map(|(name, value)| Field::of(name, value)).collect();
+        side.fields = fields
+            .map(|(name, value)| Field::from_bytes(name, value))
+            .collect();
         // The body of a call contains its first message, which is in `bodies` already.
         if !self.body.is_empty() && side.bodies.is_empty() {
             let length = self.length();

@@ -234,7 +234,7 @@ impl OutgoingMessages {
         let is_over = cx.now >= self.until;
         if is_over && !request.plan.kind.client_streams() {
             // The exchange has received everything that the plan wants, which is not a failure.
-            return TimerStep::End(Failure::of(Outcome::Ok));
+            return TimerStep::End(Failure::from_outcome(Outcome::Ok));
         }
         if is_over {
             self.outbox.stop();

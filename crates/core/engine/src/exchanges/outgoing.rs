@@ -266,7 +266,7 @@ impl OutgoingRequest {
     pub(super) fn advance(&mut self) -> Result<(), Failure> {
         match &mut self.follow {
             Some(follow) => follow.advance(),
-            None => Err(Failure::of(Outcome::RedirectBlocked)),
+            None => Err(Failure::from_outcome(Outcome::RedirectBlocked)),
         }
     }
 

@@ -83,7 +83,7 @@ impl Follow {
                 Ok(())
             }
             Some(Next::Refused(failure)) => Err(failure),
-            None => Err(Failure::of(Outcome::RedirectBlocked)),
+            None => Err(Failure::from_outcome(Outcome::RedirectBlocked)),
         }
     }
 
@@ -188,7 +188,9 @@ fn after_redirect<'h>(
         return None;
     }
     let Redirects::Follow(limit) = pool.http.redirects else {
-        return Some(Next::Refused(Failure::of(Outcome::RedirectBlocked)));
+        return Some(Next::Refused(Failure::from_outcome(
+            Outcome::RedirectBlocked,
+        )));
     };
     if previous.number >= limit {
         let reason = format!("after {limit}");

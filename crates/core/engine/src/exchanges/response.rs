@@ -201,11 +201,11 @@ fn complete(outgoing: &OutgoingRequest, cx: &mut KindContext<'_>) -> Continuatio
     }
     let status = cx.exchange.account.status();
     if !cx.rules.looks() {
-        return Continuation::End(Failure::of(cx.rules.judge(status)));
+        return Continuation::End(Failure::from_outcome(cx.rules.judge(status)));
     }
     Continuation::End(match cx.rules.judge_request(cx.request, status) {
         Outcome::Ok => cx.inspect(),
-        outcome => Failure::of(outcome),
+        outcome => Failure::from_outcome(outcome),
     })
 }
 
@@ -251,10 +251,10 @@ fn use_of_body(
     let room = match (cx.rules.shows(), is_expected) {
         (true, _) => SHOWN_BYTES,
         (false, false) => FAILED_BODY_BYTES,
-        (false, true) => return BodyUse::of(compressed, fields),
+        (false, true) => return BodyUse::from_fields(compressed, fields),
     };
     cx.exchange.look.get_or_insert_default().make_room(room);
-    Ok(match BodyUse::of(compressed, fields)? {
+    Ok(match BodyUse::from_fields(compressed, fields)? {
         BodyUse::Discard => BodyUse::sample(room, fields),
         body => body,
     })

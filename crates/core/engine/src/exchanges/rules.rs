@@ -51,7 +51,7 @@ pub(super) struct Rules {
 }
 
 impl Reading {
-    fn of(pool: &Pool, requests: &[Request]) -> Self {
+    fn for_pool(pool: &Pool, requests: &[Request]) -> Self {
         let decodes = pool.http.compressed != Compressed::AsSent;
         if pool.transcripts != Transcripts::None {
             Self::Show
@@ -73,9 +73,9 @@ fn head_limit(timeouts: &Timeouts) -> Option<Nanos> {
 
 impl Rules {
     /// The rules of a prepared pool.
-    pub(super) fn of(prepared: Arc<PreparedPool>) -> Self {
+    pub(super) fn new(prepared: Arc<PreparedPool>) -> Self {
         let (pool, requests) = (prepared.pool(), &prepared.requests);
-        let reading = Reading::of(pool, requests);
+        let reading = Reading::for_pool(pool, requests);
         let has_calls = requests.iter().any(Request::is_call);
         Self {
             measure_from: prepared.generator().warmup.span(),

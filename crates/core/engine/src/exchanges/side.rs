@@ -41,7 +41,7 @@ pub(super) fn of_rendered(rendered: &Rendered) -> Side {
     Side {
         line,
         fields: fields
-            .map(|(name, value)| Field::of(name.as_bytes(), value.trim().as_bytes()))
+            .map(|(name, value)| Field::from_bytes(name.as_bytes(), value.trim().as_bytes()))
             .collect(),
         bodies: bodies(body),
         ..Side::default()
@@ -54,7 +54,7 @@ pub(super) fn of_stream<'a>(head: &'a StreamHead, extra: Option<Extra<'a>>, body
     let (mut method, mut path, mut authority) = (String::new(), String::new(), None);
     let own = extra.into_iter().flat_map(Extra::iter);
     for (name, value) in head.fields().chain(own) {
-        let field = Field::of(name, value);
+        let field = Field::from_bytes(name, value);
         match field.name.as_str() {
             ":method" => method = field.value,
             ":path" => path = field.value,
@@ -65,7 +65,7 @@ pub(super) fn of_stream<'a>(head: &'a StreamHead, extra: Option<Extra<'a>>, body
     }
     if let Some(authority) = authority {
         side.fields
-            .insert(0, Field::of(b"host", authority.as_bytes()));
+            .insert(0, Field::from_bytes(b"host", authority.as_bytes()));
     }
     side.line = format!("{method} {path} HTTP/2");
     side.bodies = bodies(body);

@@ -252,10 +252,10 @@ impl ExchangeState {
     pub(super) fn lateness(&self, rules: &Rules, exchange: &Exchange, now: Nanos) -> Failure {
         match &rules.request(exchange).kind {
             RequestKind::Response => {
-                let failure = Failure::of(exchange.account.lateness(now));
+                let failure = Failure::from_outcome(exchange.account.lateness(now));
                 response::incomplete(&self.outgoing, rules, exchange, failure)
             }
-            RequestKind::Call(_) => Failure::of(call::lateness(exchange, now)),
+            RequestKind::Call(_) => Failure::from_outcome(call::lateness(exchange, now)),
         }
     }
 

@@ -334,7 +334,7 @@ impl PoolRun {
         for id in self.exchanges.ids() {
             self.transport.cancel(context!(self, cx), id, now);
             self.exchanges
-                .end_exchange(id, Failure::of(Outcome::LocalCancelled), now);
+                .end_exchange(id, Failure::from_outcome(Outcome::LocalCancelled), now);
         }
     }
 

@@ -56,7 +56,7 @@ pub(crate) enum RequestKind {
 
 impl RequestKind {
     /// The kind of a planned request.
-    fn of(planned: &HttpRequest) -> Self {
+    fn for_request(planned: &HttpRequest) -> Self {
         match &planned.call {
             Some(planned) => Self::Call(Box::new(call(planned))),
             None => Self::Response,
@@ -69,7 +69,7 @@ impl Request {
     pub(super) fn new(form: Form, lane: LaneId, step: u16, planned: &HttpRequest) -> Self {
         Self {
             form,
-            kind: RequestKind::of(planned),
+            kind: RequestKind::for_request(planned),
             lane,
             step,
             expect: planned.expect,
@@ -154,7 +154,7 @@ impl Form {
 /// # Errors
 /// A text, if the request cannot be sent in this form.
 pub(crate) fn form(pool: &Pool, request: &HttpRequest, target: TargetForm) -> Result<Form, String> {
-    let protocol = Protocol::of(pool);
+    let protocol = Protocol::for_pool(pool);
     if target == TargetForm::Absolute && !protocol.has_absolute_form() {
         let message = "HTTP/2 to an http:// target needs a tunnel through the proxy; set \
                        `proxy_tunnel: true` in the plan";

@@ -434,7 +434,7 @@ pub(crate) fn tls_config(
 ) -> Result<TlsConfig, PrepareError> {
     let host = bare(&origin.host);
     let name = pool.reach.tls.server_name.as_deref().unwrap_or(&host);
-    config(pool, name, material, identity, Protocol::of(pool))
+    config(pool, name, material, identity, Protocol::for_pool(pool))
 }
 
 /// TLS settings for a proxy, which uses HTTP/1.1 and receives no client certificate.

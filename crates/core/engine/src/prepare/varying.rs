@@ -100,7 +100,7 @@ pub(super) fn varying(
 ) -> Result<VaryingRequest, String> {
     let mut varying = data.varying();
     varying.fields |= pool.cookies != Cookies::Ignore;
-    let outline = match Protocol::of(pool).has_streams() {
+    let outline = match Protocol::for_pool(pool).has_streams() {
         false => Outline::Text(text_outline(pool, request, form)?),
         true => Outline::Stream(Box::new(stream_outline(pool, request, varying)?)),
     };

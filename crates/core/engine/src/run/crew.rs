@@ -66,11 +66,11 @@ impl PoolCrew {
     ) -> Result<Vec<Self>, ScheduleError> {
         let pools = prepared.pools.iter();
         pools
-            .map(|pool| Self::of(prepared, pool.id, shares))
+            .map(|pool| Self::for_pool(prepared, pool.id, shares))
             .collect()
     }
 
-    fn of(prepared: &Prepared, pool: PoolId, shares: Shares) -> Result<Self, ScheduleError> {
+    fn for_pool(prepared: &Prepared, pool: PoolId, shares: Shares) -> Result<Self, ScheduleError> {
         let shards = shares.shards();
         let shards: Vec<Shard> = shards
             .filter_map(|shard| shard_of(&prepared.placement, pool, shard))
@@ -80,7 +80,7 @@ impl PoolCrew {
         members.sort_unstable();
         Ok(Self {
             handover: Arc::new(Handover::new(members.len() as u32)),
-            numbers: WholeLoad::of(&prepared.plan, pool)?.numbers(&members, of),
+            numbers: WholeLoad::for_pool(&prepared.plan, pool)?.numbers(&members, of),
             members,
         })
     }
@@ -140,7 +140,7 @@ pub(crate) fn worker<I: Io>(
         }
     }
     let series = prepared.pools.iter();
-    let series = series.map(|pool| Series::of(pool)).collect();
+    let series = series.map(|pool| Series::for_pool(pool)).collect();
     let recorder = Recorder::new(channel, series, &prepared.plan);
     Ok(Worker::new(io, recorder, pools))
 }
@@ -168,7 +168,7 @@ fn demand(
 /// addresses.
 fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Transport {
     let pool = prepared.pool();
-    let settings = Settings::of(pool, first_stream_id);
+    let settings = Settings::for_pool(pool, first_stream_id);
     let lanes = prepared.routes.iter();
     let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
     let mut transport = Transport::new(lanes.collect(), shard, prepared.seed());

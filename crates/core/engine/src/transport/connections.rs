@@ -208,7 +208,7 @@ impl Connections {
         if !lane.settings.protocol.is_exclusive() || !connection.is_opening() {
             return;
         }
-        let failure = Failure::of(connection.link.opening_timeout());
+        let failure = Failure::from_outcome(connection.link.opening_timeout());
         connection.redial.try_another(lane, now);
         connection.close(cx, slot, Closing::Failed);
         self.rest(cx, slot, &failure, now);
@@ -221,7 +221,7 @@ impl Connections {
         let connection = self.of_share(share);
         if let Some(wire) = connection.wire().filter(|wire| wire.is_ready()) {
             return match wire.peer_capacity() {
-                None => Failure::of(Outcome::TimeoutTotal),
+                None => Failure::from_outcome(Outcome::TimeoutTotal),
                 Some(streams) => Failure::with(
                     Outcome::TimeoutTotal,
                     format!("no stream was free; the server allows {streams} at a time"),
@@ -241,7 +241,7 @@ impl Connections {
             ),
         };
         match connection.redial.last_failure() {
-            None => Failure::of(outcome),
+            None => Failure::from_outcome(outcome),
             Some(last) => {
                 let (name, words) = (last.outcome.name(), last.words());
                 let cause = last.inherited_cause().or(cause);

@@ -190,7 +190,7 @@ impl Origins {
 fn found(answer: &Receiver<LookedUp>) -> Option<Result<crate::prepare::Answer, Failure>> {
     match answer.try_recv() {
         Err(TryRecvError::Empty) => None,
-        Err(TryRecvError::Disconnected) => Some(Err(Failure::of(Outcome::DnsFailed))),
+        Err(TryRecvError::Disconnected) => Some(Err(Failure::from_outcome(Outcome::DnsFailed))),
         Ok(answer) => Some(answer.map_err(|error| {
             let outcome = match error {
                 // The plan's source addresses or guard exclude the origin.

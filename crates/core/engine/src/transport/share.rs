@@ -41,7 +41,7 @@ impl Share {
             lives: 0,
             waiting: VecDeque::new(),
             redirect_shares: Vec::new(),
-            seats: SeatCount::of(0),
+            seats: SeatCount::for_streams(0),
         }
     }
 
@@ -127,7 +127,7 @@ pub(super) struct SeatCount {
 
 impl SeatCount {
     /// The seats of a connection with this many streams.
-    pub(super) const fn of(streams: u32) -> Self {
+    pub(super) const fn for_streams(streams: u32) -> Self {
         Self {
             count: streams,
             surplus: 0,

@@ -339,7 +339,7 @@ impl Transport {
             Expiry::Until(at) => connection.alarm.set_deadline(at),
             Expiry::Idle => self.leave(cx, slot, now, Closing::Idle),
             Expiry::Dead => {
-                self.close_failed(cx, slot, now, Failure::of(Outcome::TimeoutPing));
+                self.close_failed(cx, slot, now, Failure::from_outcome(Outcome::TimeoutPing));
             }
         }
     }

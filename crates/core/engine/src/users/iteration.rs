@@ -145,7 +145,7 @@ pub(crate) enum NextStep {
 impl Iterations {
     /// The iterations of a pool, all closed; `None` if the program has no steps, so that a request
     /// is an iteration.
-    pub(crate) fn of(program: &Program, seed: u64) -> Option<Self> {
+    pub(crate) fn for_program(program: &Program, seed: u64) -> Option<Self> {
         let scenarios = program.scenarios()?;
         Some(Self {
             scenarios: Arc::clone(scenarios),

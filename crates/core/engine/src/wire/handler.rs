@@ -316,7 +316,7 @@ impl Life {
     pub(crate) fn record_in(self, connections: &mut Connections) {
         connections.record_closed(self.why, self.time, self.carried);
         if let Some(address) = self.address {
-            let counts = AddressCounts::of(0, self.carried);
+            let counts = AddressCounts::new(0, self.carried);
             connections.addresses.add(address, counts);
         }
     }

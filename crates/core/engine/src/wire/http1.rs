@@ -176,9 +176,10 @@ impl WireProtocol for Http1 {
         let failure = self.sending.take_failure()?;
         let is_bare = failure.detail.is_none();
         let (failure, resend) = match failure.outcome {
-            Outcome::Send | Outcome::Reset if is_bare && self.is_race(now) => {
-                (Failure::of(Outcome::ClosedReused), Resend::Idempotent)
-            }
+            Outcome::Send | Outcome::Reset if is_bare && self.is_race(now) => (
+                Failure::from_outcome(Outcome::ClosedReused),
+                Resend::Idempotent,
+            ),
             _ => (failure, Resend::Never),
         };
         self.fail(failure, resend, handler, now);

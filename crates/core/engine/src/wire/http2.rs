@@ -604,7 +604,10 @@ impl Http2 {
     fn fail_unprocessed<H: Handler>(&mut self, token: u32, reading: &mut Reading<'_, H>) {
         let (failure, resend) = match &self.going {
             Some(going) => (going.failure(), going.resend(self.answered > 0)),
-            None => (Failure::of(Outcome::H2GoAway), Resend::After(Nanos::ZERO)),
+            None => (
+                Failure::from_outcome(Outcome::H2GoAway),
+                Resend::After(Nanos::ZERO),
+            ),
         };
         let failure = self.explain(failure);
         self.fail(token, failure, resend, reading);
@@ -665,7 +668,7 @@ impl Http2 {
     fn ended<I: Io>(&mut self, port: &Port<'_, I>) -> Failure {
         match self.machine.handle_end() {
             Err(error) => http2_failure(&error),
-            Ok(()) => self.lost(self.unanswered(Failure::of(Outcome::Closed), port)),
+            Ok(()) => self.lost(self.unanswered(Failure::from_outcome(Outcome::Closed), port)),
         }
     }
 
@@ -730,8 +733,8 @@ fn whole_response<'a>(whole: &drumfire_http2::Whole<'a>) -> Whole<'a> {
 /// The failure of the exchanges on a connection that could not be read.
 fn receive_failure(error: IoError) -> Failure {
     match error {
-        IoError::Reset | IoError::BrokenPipe => Failure::of(Outcome::Reset),
-        IoError::TlsNoCloseNotify | IoError::TlsCut => Failure::of(Outcome::Closed),
+        IoError::Reset | IoError::BrokenPipe => Failure::from_outcome(Outcome::Reset),
+        IoError::TlsNoCloseNotify | IoError::TlsCut => Failure::from_outcome(Outcome::Closed),
         other => io_failure(other, During::Send),
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    pub(crate) fn of(pool: &Pool, first_stream_id: u32) -> Self {
+    pub(crate) fn for_pool(pool: &Pool, first_stream_id: u32) -> Self {
         let Pool {
             http,
             connections,
@@ -49,7 +49,7 @@ impl Settings {
             ..
         } = pool;
         Self {
-            protocol: Protocol::of(pool),
+            protocol: Protocol::for_pool(pool),
             streams: connections.streams,
             first_stream_id,
             keep_alive: connections.keep_alive,
@@ -81,7 +81,7 @@ impl Settings {
             life: Life::default(),
             connect_limit: Nanos::MAX,
             tls_limit: Nanos::MAX,
-            ..Self::of(pool, 1)
+            ..Self::for_pool(pool, 1)
         }
     }
 

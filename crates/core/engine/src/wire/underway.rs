@@ -171,9 +171,9 @@ impl Cancelled {
     /// The failure of an exchange whose time was up before it had a wire; `None` if a wire carried
     /// it, whose events show the late part.
     pub(crate) fn into_lateness(self) -> Option<Failure> {
-        let total = || Failure::of(Outcome::TimeoutTotal);
+        let total = || Failure::from_outcome(Outcome::TimeoutTotal);
         match self.phase {
-            Phase::Seeking => Some(Failure::of(Outcome::DnsTimeout)),
+            Phase::Seeking => Some(Failure::from_outcome(Outcome::DnsTimeout)),
             Phase::Waiting | Phase::Nowhere => Some(self.waiting.unwrap_or_else(total)),
             Phase::Carried(_) => None,
         }

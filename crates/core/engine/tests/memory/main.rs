@@ -84,7 +84,7 @@ fn observed_beside(
             seen.lock().expect("no panic while held").push(now());
         });
     }
-    let result = Simulation::of(plan, world).try_run_watched(watch);
+    let result = Simulation::new(plan, world).try_run_watched(watch);
     let result = result.expect("a plan that can run");
     assert!(result.summary.total.counts.finished() > 0);
     assert_eq!(
@@ -128,7 +128,7 @@ fn quick() -> Server {
 }
 
 fn world(server: Server) -> World {
-    World::of(server).network(Network::each_way(Nanos::from_micros(20)))
+    World::new(server).network(Network::each_way(Nanos::from_micros(20)))
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn saying(coding: &str, body: &[u8]) -> Answer {
 }
 
 fn world(answer: Answer) -> World {
-    World::of(Server::new().takes(Law::Const(us(100))).says(answer))
+    World::new(Server::new().takes(Law::Const(us(100))).says(answer))
         .network(Network::each_way(us(20)))
 }
 

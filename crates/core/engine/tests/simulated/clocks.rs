@@ -19,7 +19,7 @@ fn halting() -> Client {
 
 /// A server of 1 ms, 50 µs away.
 fn world(server: Server, client: Client) -> World {
-    World::of(server.takes(Law::Const(ms(1))))
+    World::new(server.takes(Law::Const(ms(1))))
         .network(Network::each_way(us(50)))
         .client(client)
 }
@@ -106,7 +106,7 @@ fn service_times_do_not_depend_on_pauses() {
                 0 => Server::new(),
                 _ => Server::http2(Http2::new()),
             };
-            let world = World::of(server.takes(Law::Exponential(ms(3))))
+            let world = World::new(server.takes(Law::Exponential(ms(3))))
                 .network(Network::each_way(us(20)))
                 .client(client)
                 .seed(seed);

@@ -22,11 +22,11 @@ fn users(count: u32) -> Change {
 
 /// A world that serves at once and records arrivals.
 fn at_once() -> World {
-    World::of(Server::new()).keeps_requests()
+    World::new(Server::new()).keeps_requests()
 }
 
 fn run(plan: Draft, world: World, commands: &[(Nanos, Change)]) -> Simulated {
-    let simulation = Simulation::of(plan, world);
+    let simulation = Simulation::new(plan, world);
     let given = commands.iter().cloned();
     let simulation = given.fold(simulation, |run, (at, change)| run.command(at, change));
     simulation.run()
@@ -180,7 +180,7 @@ fn a_pause_makes_a_law_s_run_longer() {
 
 #[test]
 fn what_was_due_before_a_pause_is_still_sent() {
-    let world = World::of(Server::new().takes(Law::Const(ms(10))));
+    let world = World::new(Server::new().takes(Law::Const(ms(10))));
     let plan = open("const(1000/s)").lasts(secs(5));
     let result = run(
         plan,
@@ -242,7 +242,7 @@ fn the_count_goes_on_over_all_laws() {
 
 #[test]
 fn users_come_and_go_by_command() {
-    let slow = || World::of(Server::new().takes(Law::Const(ms(100))));
+    let slow = || World::new(Server::new().takes(Law::Const(ms(100))));
     for threads in [1, 2] {
         let plan = closed(2).connections(6).threads(threads).lasts(secs(4));
         let commands = [
@@ -262,7 +262,7 @@ fn users_come_and_go_by_command() {
 fn users_rest_in_a_pause_and_go_on_where_they_stood() {
     for threads in [1, 2] {
         // Each user begins a request every 150 ms: the request takes 100 ms, the rest 50 ms.
-        let world = World::of(Server::new().takes(Law::Const(ms(100)))).keeps_requests();
+        let world = World::new(Server::new().takes(Law::Const(ms(100)))).keeps_requests();
         let plan = closed(2).thinks(ms(50)).threads(threads).lasts(secs(2));
         // In the first pause both requests are in flight, in the second both users have rested 20
         // ms.
@@ -332,7 +332,7 @@ fn observers_hear_of_each_change_once_and_at_its_time() {
 #[test]
 fn a_command_without_effect_is_refused() {
     let given = |plan: Draft, commands: &[(Nanos, Change)]| {
-        let simulation = Simulation::of(plan, at_once());
+        let simulation = Simulation::new(plan, at_once());
         let commands = commands.iter().cloned();
         commands
             .fold(simulation, |run, (at, change)| run.command(at, change))

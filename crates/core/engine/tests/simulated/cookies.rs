@@ -43,7 +43,7 @@ fn answer(request: &Request<'_>) -> Answer {
 
 fn world() -> World {
     let server = Server::new().takes(Law::Const(ms(10)));
-    World::of(server.answers(answer)).keeps_requests()
+    World::new(server.answers(answer)).keeps_requests()
 }
 
 /// The number of logins without a cookie, and the number of other requests in each session.
@@ -134,7 +134,7 @@ fn redirects_give_cookies_and_carry_those_of_where_they_lead() {
     let plan = shop(closed(1).iterations(2), Cookies::User).with(|pool| {
         pool.http.redirects = Redirects::Follow(3);
     });
-    let result = run(plan, World::of(server).keeps_requests());
+    let result = run(plan, World::new(server).keeps_requests());
     failures(&result.summary, &[]);
     let heads: Vec<&String> = result.log.seen.iter().map(|seen| &seen.head).collect();
     let cookies: Vec<bool> = heads
@@ -152,7 +152,7 @@ fn streams_carry_cookies() {
         .connections(2)
         .http2(2)
         .iterations(8);
-    let result = run(plan, World::of(server).keeps_requests());
+    let result = run(plan, World::new(server).keeps_requests());
     failures(&result.summary, &[]);
     let with = result
         .log

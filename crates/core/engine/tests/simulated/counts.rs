@@ -9,7 +9,7 @@ use drumfire_testkit::{
 use drumfire_units::Nanos;
 
 fn fast() -> World {
-    World::of(Server::new().takes(Law::Const(us(200)))).network(Network::each_way(us(30)))
+    World::new(Server::new().takes(Law::Const(us(200)))).network(Network::each_way(us(30)))
 }
 
 /// Checks that exactly `count` requests were intended, sent, answered, and seen by the server.
@@ -87,7 +87,7 @@ fn a_number_of_requests_is_exact_over_unlimited_pieces() {
     // Arrivals after such a piece are counted, too, within one interval and over several.
     for interval in [ms(100), secs(100)] {
         let plan = open("unlimited(1s) const(10/s,1s)").interval(interval);
-        let world = World::of(Server::new().takes(Law::Const(ms(1))));
+        let world = World::new(Server::new().takes(Law::Const(ms(1))));
         exactly(&run(plan, world), 1010);
     }
 }
@@ -137,7 +137,7 @@ fn a_law_has_its_count() {
 
 /// The times of arrival at the server, in order.
 fn arrivals(law: &str) -> Vec<Nanos> {
-    let world = World::of(Server::new()).keeps_requests();
+    let world = World::new(Server::new()).keeps_requests();
     let result = run(open(law).connections(50), world);
     let times: Vec<Nanos> = result.log.seen.iter().map(|seen| seen.at).collect();
     assert!(times.is_sorted());
@@ -187,7 +187,7 @@ fn the_warm_up_is_sent_and_not_measured() {
         })
     };
     let plan = open("const(1000/s,5s)").connections(100).warmup(secs(1));
-    let result = run(plan, World::of(server(1000)));
+    let result = run(plan, World::new(server(1000)));
     let total = &result.summary.total;
     assert_eq!(result.log.requests, 5000);
     assert_eq!(total.counts.ok, 4000);
@@ -202,7 +202,7 @@ fn the_warm_up_is_sent_and_not_measured() {
     );
     let result = run(
         closed(10).lasts(secs(2)).warmup(secs(1)),
-        World::of(server(100)),
+        World::new(server(100)),
     );
     let total = &result.summary.total;
     assert_eq!(total.latency.service_time.max(), us(500));
@@ -217,8 +217,8 @@ fn the_warm_up_counts_what_becomes_due_when_it_does() {
     for threads in [1, 2] {
         let plan = open("const(100/s,8s)").connections(1_000).threads(threads);
         let plan = plan.warmup(ms(5_500)).interval(secs(1));
-        let world = World::of(Server::new().takes(Law::Const(ms(2_500))));
-        let result = Simulation::of(plan, world).keeps_intervals().run();
+        let world = World::new(Server::new().takes(Law::Const(ms(2_500))));
+        let result = Simulation::new(plan, world).keeps_intervals().run();
         let due = result.intervals.iter().map(|interval| {
             let total = &interval.total;
             total.warmup.intended + total.counts.intended
@@ -236,7 +236,7 @@ fn the_warm_up_counts_what_becomes_due_when_it_does() {
 #[test]
 fn users_think() {
     // 10 ms of service and 40 ms of thinking: twenty requests a second for each user.
-    let world = World::of(Server::new().takes(Law::Const(ms(10))));
+    let world = World::new(Server::new().takes(Law::Const(ms(10))));
     let result = run(closed(5).thinks(ms(40)).lasts(secs(10)), world);
     exactly(&result, 5 * 20 * 10);
     assert_eq!(result.summary.total.latency.lag.max(), Nanos::ZERO);
@@ -247,7 +247,7 @@ fn users_think() {
 fn more_users_than_connections_wait_for_one() {
     let mut plan = closed(8).requests(800);
     plan.connections.count = 2;
-    let world = World::of(Server::new().takes(Law::Const(ms(1))));
+    let world = World::new(Server::new().takes(Law::Const(ms(1))));
     let result = run(plan, world);
     exactly(&result, 800);
     assert_eq!(result.log.connections_most, 2);
@@ -259,7 +259,7 @@ fn more_users_than_connections_wait_for_one() {
 
 #[test]
 fn unlimited_is_as_fast_as_the_connections_allow() {
-    let world = World::of(Server::new().takes(Law::Const(ms(1))));
+    let world = World::new(Server::new().takes(Law::Const(ms(1))));
     let plan = open("unlimited(2s)").connections(4);
     assert!(matches!(plan.load, Load::Open { .. }));
     let result = run(plan, world);

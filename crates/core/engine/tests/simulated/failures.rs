@@ -8,7 +8,7 @@ use drumfire_testkit::{Client, Law, Network, Server, Simulation, World, closed, 
 use drumfire_units::Nanos;
 
 fn world(server: Server) -> World {
-    World::of(server.takes(Law::Const(ms(1)))).network(Network::each_way(us(50)))
+    World::new(server.takes(Law::Const(ms(1)))).network(Network::each_way(us(50)))
 }
 
 /// With `Unresolved::Fail`, a name without an address fails each of its requests, with pauses as
@@ -183,7 +183,7 @@ fn connections_are_spread_over_addresses() {
     assert_eq!(status, [(200, 1000), (201, 1000)]);
     let rows = result.summary.total.connections.addresses.rows();
     let rows: Vec<_> = rows.iter().map(|row| (row.address, row.counts)).collect();
-    let each = AddressCounts::of(5, 1000);
+    let each = AddressCounts::new(5, 1000);
     let address = |text: &str| text.parse().expect(text);
     assert_eq!(
         rows,
@@ -232,7 +232,7 @@ fn a_wait_that_fails_ends_the_run() {
     for waits in [0, 7, 100] {
         let plan = closed(10).requests(1000).threads(2);
         let world = world(Server::new()).client(Client::ideal().waits(waits));
-        let ended = Simulation::of(plan, world).try_run().map(|_| ());
+        let ended = Simulation::new(plan, world).try_run().map(|_| ());
         assert!(
             matches!(ended, Err(RunError::Driver(_))),
             "{waits}: {ended:?}"

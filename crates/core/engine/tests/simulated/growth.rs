@@ -13,7 +13,7 @@ fn growing(law: &str, bound: u32) -> Draft {
 }
 
 fn takes(time: Nanos) -> World {
-    World::of(Server::new().takes(Law::Const(time)))
+    World::new(Server::new().takes(Law::Const(time)))
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn each_origin_has_as_many_as_it_needs() {
 fn streams_fill_a_connection_before_there_is_another() {
     let server = Server::http2(Http2::new()).takes(Law::Const(ms(100)));
     let plan = growing("const(50/s,2s)", 100).http2(4);
-    let result = run(plan, World::of(server));
+    let result = run(plan, World::new(server));
     failures(&result.summary, &[]);
     // Five at a time, four on each connection.
     assert_eq!(result.summary.total.counts.ok, 100);
@@ -102,7 +102,7 @@ fn streams_fill_a_connection_before_there_is_another() {
 /// A pool of streams, 100 on each connection, that needs 5 requests at a time.
 fn streams(server: Http2) -> (Draft, World) {
     let server = Server::http2(server).takes(Law::Const(ms(100)));
-    let far = World::of(server).network(Network::each_way(ms(5)));
+    let far = World::new(server).network(Network::each_way(ms(5)));
     (growing("const(50/s,3s)", 1000).http2(100), far)
 }
 
@@ -137,7 +137,7 @@ fn a_server_without_a_limit_gets_one_connection() {
 #[test]
 fn a_burst_before_the_servers_word_waits_for_its_turns() {
     let server = Server::http2(Http2::new().allows(3)).takes(Law::Const(ms(100)));
-    let far = World::of(server).network(Network::each_way(ms(5)));
+    let far = World::new(server).network(Network::each_way(ms(5)));
     let plan = growing("once(9) const(20/s,1s)", 1000).http2(100);
     let result = run(plan, far);
     failures(&result.summary, &[]);

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A server that takes 10 ms, without network delay.
 fn world(script: Http2) -> World {
-    World::of(Server::http2(script).takes(Law::Const(ms(10)))).keeps_requests()
+    World::new(Server::http2(script).takes(Law::Const(ms(10)))).keeps_requests()
 }
 
 /// Replies to every call in this way.
@@ -516,7 +516,7 @@ fn a_server_that_dies_ends_its_streams_and_is_found_again() {
     let server = Server::http2(Http2::new().says(reply)).is_dead(ms(1050), ms(2050));
     let plan = closed(5).connections(1).http2(5).lasts(secs(4));
     let plan = plan.calls(CallKind::ServerStream, Said::once());
-    let result = run(plan, World::of(server));
+    let result = run(plan, World::new(server));
     let total = &result.summary.total;
     // A call takes 180 ms. Each user has five answered before the server dies during the sixth.
     // After the server is found again, within 100 ms, at least ten follow, the last of them after

@@ -11,12 +11,12 @@ use drumfire_units::Nanos;
 
 /// A server that takes 10 ms, 1 ms away.
 fn world(script: Http2) -> World {
-    World::of(Server::http2(script).takes(Law::Const(ms(10)))).network(Network::each_way(ms(1)))
+    World::new(Server::http2(script).takes(Law::Const(ms(10)))).network(Network::each_way(ms(1)))
 }
 
 /// A world with such a server and without network delay.
 fn near(script: Http2) -> World {
-    World::of(Server::http2(script).takes(Law::Const(ms(10))))
+    World::new(Server::http2(script).takes(Law::Const(ms(10))))
 }
 
 /// A number of users, all on one connection.
@@ -284,7 +284,7 @@ fn a_connection_that_is_closed_over_what_it_carries_loses_that() {
 fn a_server_that_reads_slowly_gets_all() {
     for window in [100, 5000, 60_000] {
         let server = Server::http2(Http2::new()).window(window);
-        let world = World::of(server.takes(Law::Const(us(100))))
+        let world = World::new(server.takes(Law::Const(us(100))))
             .network(Network::each_way(us(50)))
             .keeps_requests();
         let plan = together(8).requests(80).posting(&[b'x'; 20_000]);
@@ -308,7 +308,7 @@ fn frames_that_come_in_pieces_are_whole() {
 #[test]
 fn a_dead_target_spins_no_core() {
     let plan = together(10).lasts(secs(10));
-    let result = run(plan, World::of(Server::refusing()));
+    let result = run(plan, World::new(Server::refusing()));
     let total = &result.summary.total;
     let refused = total.counts.sent;
     failures(&result.summary, &[(Outcome::ConnectRefused, refused)]);
@@ -327,7 +327,7 @@ fn a_connection_that_was_opened_ends_a_row_of_failures() {
     });
     let plan = open("const(1000/s,10s)").connections(2).http2(5);
     let plan = plan.with(|pool| pool.connections.keep_alive = KeepAlive::No);
-    let result = run(plan, World::of(server).network(Network::each_way(us(50))));
+    let result = run(plan, World::new(server).network(Network::each_way(us(50))));
     let total = &result.summary.total;
     let longest = total.latency.waiting.max();
     assert!(longest <= ms(12), "{longest:?}");
@@ -340,7 +340,7 @@ fn a_restart_loses_what_is_under_way_and_no_more() {
         let server = Server::http2(Http2::new())
             .takes(Law::Const(ms(1)))
             .is_dead(secs(3), secs(5));
-        let world = World::of(server).network(Network::each_way(us(50)));
+        let world = World::new(server).network(Network::each_way(us(50)));
         let plan = open("const(1000/s,10s)")
             .connections(2)
             .http2(50)
@@ -448,7 +448,7 @@ fn a_server_that_says_nothing_is_given_up() {
 
 #[test]
 fn a_server_of_http1_is_named() {
-    let result = run(together(10).requests(100), World::of(Server::new()));
+    let result = run(together(10).requests(100), World::new(Server::new()));
     failures(&result.summary, &[(Outcome::ProtoNotHttp2, 100)]);
     assert!(result.log.dials < 30, "{} dials", result.log.dials);
 }
@@ -458,7 +458,7 @@ fn a_server_that_does_not_begin_with_settings_is_named() {
     // A PING.
     let first = b"\0\0\x08\x06\0\0\0\0\0\0\0\0\0\0\0\0\0";
     let server = Server::new().greets(Answer::raw(first));
-    let result = run(together(4).requests(40), World::of(server));
+    let result = run(together(4).requests(40), World::new(server));
     failures(&result.summary, &[(Outcome::H2ConnectionProtocolError, 40)]);
     assert!(result.log.dials < 15, "{} dials", result.log.dials);
 }
@@ -511,7 +511,7 @@ fn a_server_that_refuses_all_is_no_hot_loop() {
 #[test]
 fn a_stall_shows_as_over_http1() {
     let server =
-        |server: Server| World::of(server.takes(Law::Const(us(20))).stalls(secs(1), secs(10)));
+        |server: Server| World::new(server.takes(Law::Const(us(20))).stalls(secs(1), secs(10)));
     let plan = || open("const(1000/s,50s)");
     for (connections, streams) in [(4, 300), (2, 2)] {
         let many = plan().connections(connections * streams);
@@ -531,7 +531,7 @@ fn users_come_and_go_as_over_http1() {
         let changes = vec![(Nanos::ZERO, 1), (secs(1), 5), (secs(2), 2)];
         Users::changing(changes).expect("times ascend from the start")
     };
-    let server = |server: Server| World::of(server.takes(Law::Const(ms(10))));
+    let server = |server: Server| World::new(server.takes(Law::Const(ms(10))));
     let one = run(
         closed(5).users(users()).lasts(secs(3)),
         server(Server::new()),
@@ -576,7 +576,7 @@ fn answers_to_what_was_cancelled_at_the_end_end_nothing() {
             .lasts(ms(505))
             .with(|plan| plan.stop.drain = Drain::Close);
         let server = Server::http2(Http2::new()).takes(Law::Exponential(ms(10)));
-        let world = World::of(server).seed(seed);
+        let world = World::new(server).seed(seed);
         let result = run(plan, world.client(Client::ideal().call_takes(call)));
         let counts = result.summary.total.counts;
         let cancelled = seen(&result.summary, Outcome::LocalCancelled);
@@ -594,7 +594,7 @@ fn answers_to_what_was_cancelled_at_the_end_end_nothing() {
 fn connections_are_replaced_before_their_stream_ids_run_out() {
     // Each connection has ids for 101 streams, minus the ids whose slots are occupied.
     for (users, most) in [(1, 10), (20, 20), (100, 20)] {
-        let simulation = Simulation::of(together(users).requests(1000), world(Http2::new()));
+        let simulation = Simulation::new(together(users).requests(1000), world(Http2::new()));
         let result = simulation.first_stream_id(0x7fff_ffff - 200).run();
         failures(&result.summary, &[]);
         let total = &result.summary.total;
@@ -617,12 +617,12 @@ fn a_server_that_agrees_to_no_http2_is_sent_nothing() {
     };
     for protocol in [&b"http/1.1"[..], b""] {
         let server = Server::new().agrees_to(protocol);
-        let result = run(plan(), World::of(server));
+        let result = run(plan(), World::new(server));
         failures(&result.summary, &[(Outcome::TlsAlpn, 40)]);
         assert_eq!(result.log.requests, 0);
     }
     let server = Server::http2(Http2::new()).agrees_to(b"h2");
-    answered(&run(plan(), World::of(server)), 40, 1);
+    answered(&run(plan(), World::new(server)), 40, 1);
 }
 
 #[test]

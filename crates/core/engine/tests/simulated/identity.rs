@@ -47,7 +47,7 @@ fn naming(plan: Draft, streams: u32, threads: u32, affinity: Affinity) -> Simula
             plan.connections.affinity = affinity;
         });
     let server = Server::http2(Http2::new().says(Reply::unary(b"hi"))).takes(Law::Const(ms(10)));
-    let result = Simulation::of(plan, World::of(server).keeps_requests()).run();
+    let result = Simulation::new(plan, World::new(server).keeps_requests()).run();
     failures(&result.summary, &[]);
     result
 }
@@ -128,8 +128,8 @@ fn users_share_a_connection_that_carries_one_exchange_at_a_time() {
     for threads in [1, 2] {
         let plan = closed(6).connections(2).threads(threads).lasts(secs(1));
         let plan = plan.with(|plan| plan.connections.affinity = Affinity::User);
-        let world = World::of(Server::new().takes(Law::Const(ms(10))));
-        let result = Simulation::of(plan, world).run();
+        let world = World::new(Server::new().takes(Law::Const(ms(10))));
+        let result = Simulation::new(plan, world).run();
         failures(&result.summary, &[]);
         // Two connections carry a hundred exchanges of ten milliseconds each.
         assert_eq!(
@@ -150,8 +150,8 @@ fn an_open_load_that_keeps_to_connections_drops_as_any_other() {
         plan.connections.count = 1;
         plan.connections.affinity = Affinity::User;
     });
-    let world = World::of(Server::new().takes(Law::Const(ms(30))));
-    let result = Simulation::of(plan, world).run();
+    let world = World::new(Server::new().takes(Law::Const(ms(30))));
+    let result = Simulation::new(plan, world).run();
     failures(&result.summary, &[]);
     let counts = &result.summary.total.counts;
     assert_eq!(counts.intended, 200);

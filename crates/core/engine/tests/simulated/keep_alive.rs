@@ -16,7 +16,7 @@ fn answered(result: &Simulated, requests: u64, connections: u64) {
 }
 
 fn world(server: Server) -> World {
-    World::of(server.takes(Law::Const(us(100)))).network(Network::each_way(us(10)))
+    World::new(server.takes(Law::Const(us(100)))).network(Network::each_way(us(10)))
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn idle_connections_that_the_server_closes_are_opened_again() {
 
 /// A server that closes the connection just while the next request is on its way.
 fn racing() -> World {
-    World::of(Server::new().closes_idle(ms(10))).network(Network::each_way(ms(2)))
+    World::new(Server::new().closes_idle(ms(10))).network(Network::each_way(ms(2)))
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn opening_a_connection_is_no_lag() {
     let plan = open("const(100/s,10s)")
         .connections(10)
         .with(|plan| plan.connections.keep_alive = KeepAlive::No);
-    let world = World::of(Server::new()).network(Network::each_way(ms(20)));
+    let world = World::new(Server::new()).network(Network::each_way(ms(20)));
     let result = run(plan, world);
     let latency = &result.summary.total.latency;
     assert_eq!(latency.lag.max(), Nanos::ZERO);
@@ -200,7 +200,7 @@ fn one_request_each_waits_for_its_connection() {
     let plan = closed(4)
         .lasts(secs(1))
         .with(|plan| plan.connections.keep_alive = KeepAlive::No);
-    let world = World::of(Server::new()).network(Network::each_way(ms(1)));
+    let world = World::new(Server::new()).network(Network::each_way(ms(1)));
     let result = run(plan, world);
     let latency = &result.summary.total.latency;
     // Two trips to connect, two to be served. Service time counts from the request's bytes.
@@ -235,7 +235,7 @@ fn a_server_that_speaks_first_is_no_http() {
             let plan = closed(2)
                 .requests(20)
                 .with(|plan| plan.connections.keep_alive = keep_alive);
-            let result = run(plan, World::of(Server::new().greets(greeting)));
+            let result = run(plan, World::new(Server::new().greets(greeting)));
             let total = &result.summary.total;
             let seen = |outcome| total.outcomes().get(outcome);
             let mut count = seen(outcomes[0]);
@@ -259,7 +259,7 @@ fn the_opening_of_a_connection_counts_where_the_plan_says() {
             plan.connections.keep_alive = KeepAlive::No;
             plan.connections.opening = opening;
         });
-        let slow = World::of(Server::new().takes(Law::Const(us(100))));
+        let slow = World::new(Server::new().takes(Law::Const(us(100))));
         let result = run(plan, slow.network(Network::each_way(ms(10))));
         answered(&result, 10, 10);
         // The first connection was opened before the run.

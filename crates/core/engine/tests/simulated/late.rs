@@ -8,7 +8,7 @@ use drumfire_units::Nanos;
 
 /// 1,000 arrivals a second for ten seconds at one connection that can carry 100 a second.
 fn overloaded(policy: LatePolicy) -> Simulated {
-    let world = World::of(Server::new().takes(Law::Const(ms(10))));
+    let world = World::new(Server::new().takes(Law::Const(ms(10))));
     run(open("const(1000/s,10s)").late(policy), world)
 }
 
@@ -49,7 +49,7 @@ fn drop_sends_what_is_young_enough() {
 #[test]
 fn queue_sends_all_in_their_order() {
     // The schedule ends after a second; all of its arrivals are sent, however late.
-    let world = World::of(Server::new().takes(Law::Const(ms(10))));
+    let world = World::new(Server::new().takes(Law::Const(ms(10))));
     let result = run(open("const(1000/s,1s)"), world);
     counts(&result, 1000, 0, 0);
     let latency = &result.summary.total.latency;
@@ -68,7 +68,7 @@ fn an_absurd_rate_balances() {
         (LatePolicy::Drop(ms(1)), 1_000_000_000_000),
     ] {
         for (connections, threads) in [(1, 1), (2, 1), (2, 2)] {
-            let world = World::of(Server::new().takes(Law::Const(ms(10))));
+            let world = World::new(Server::new().takes(Law::Const(ms(10))));
             let plan = open("const(1000000000000000/s)").lasts(secs(2));
             let plan = plan.late(policy).connections(connections).threads(threads);
             let result = run(plan, world);
@@ -91,7 +91,7 @@ fn an_absurd_rate_balances() {
 #[test]
 fn an_absurd_rate_in_the_warm_up_drops_nothing_measured() {
     for policy in [LatePolicy::Skip, LatePolicy::Drop(ms(1))] {
-        let world = World::of(Server::new().takes(Law::Const(ms(10))));
+        let world = World::new(Server::new().takes(Law::Const(ms(10))));
         let plan =
             open("const(1000000000000/s,1s) const(0/s,100ms) const(10/s,1s)").warmup(secs(1));
         let result = run(plan.late(policy), world);
@@ -102,7 +102,7 @@ fn an_absurd_rate_in_the_warm_up_drops_nothing_measured() {
 
 #[test]
 fn the_end_of_the_plan_leaves_the_queue_pending() {
-    let world = World::of(Server::new().takes(Law::Const(ms(10))));
+    let world = World::new(Server::new().takes(Law::Const(ms(10))));
     let result = run(open("const(1000/s)").lasts(secs(10)), world);
     // The connection becomes free at the very end, and requests that were due before still start.
     counts(&result, 1001, 0, 8999);
@@ -113,7 +113,7 @@ fn the_end_of_the_plan_leaves_the_queue_pending() {
 #[test]
 fn a_fast_target_meets_every_policy() {
     for policy in [LatePolicy::Queue, LatePolicy::Skip, LatePolicy::Drop(ms(1))] {
-        let world = World::of(Server::new().takes(Law::Const(Nanos::from_micros(900))));
+        let world = World::new(Server::new().takes(Law::Const(Nanos::from_micros(900))));
         let result = run(open("const(1000/s,5s)").late(policy), world);
         counts(&result, 5000, 0, 0);
     }

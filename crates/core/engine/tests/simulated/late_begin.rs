@@ -21,9 +21,9 @@ fn asked(result: &Simulated, from: Nanos) -> Vec<(Nanos, String)> {
 }
 
 fn simulation(plan: Draft, commands: &[(Nanos, Change)]) -> Simulation {
-    let world = World::of(Server::new()).keeps_requests();
+    let world = World::new(Server::new()).keeps_requests();
     let given = commands.iter().cloned();
-    given.fold(Simulation::of(plan, world), |run, (at, change)| {
+    given.fold(Simulation::new(plan, world), |run, (at, change)| {
         run.command(at, change)
     })
 }

@@ -17,7 +17,7 @@ fn ends(connections: &Connections) -> Vec<(Closing, u64)> {
 
 /// The connections of a run with a server that takes 1 ms for an answer.
 fn lives(plan: Draft, server: Server) -> Connections {
-    let world = World::of(server.takes(Law::Const(ms(1)))).network(Network::each_way(ms(1)));
+    let world = World::new(server.takes(Law::Const(ms(1)))).network(Network::each_way(ms(1)));
     run(plan, world).summary.total.connections.clone()
 }
 
@@ -99,7 +99,7 @@ fn a_run_that_no_connection_was_ready_for_says_so() {
         plan.timeouts.connect = secs(60);
         plan.stop.duration = Some(secs(3));
     });
-    let summary = run(plan, World::of(Server::swallowing())).summary;
+    let summary = run(plan, World::new(Server::swallowing())).summary;
     assert_eq!(summary.total.counts.pending, 150);
     assert_eq!(summary.target.state, TargetState::Failed);
     assert_eq!(summary.verdict.validity, Validity::Valid);
@@ -165,7 +165,7 @@ fn an_end_by_the_server_has_its_reason() {
     let plan = closed(1).http2(1).requests(1);
     let plan = plan.with(|plan| plan.connections.ping = ping);
     let dead = Server::http2(Http2::new().ignores_pings()).takes(Law::Const(secs(55)));
-    let seen = run(plan, World::of(dead)).summary;
+    let seen = run(plan, World::new(dead)).summary;
     assert_eq!(ends(&seen.total.connections), [(Silent, 1)]);
 }
 
@@ -198,7 +198,7 @@ fn the_load_speaks_of_the_connections_that_are_open() {
         .takes(Law::Const(ms(5)));
     let result = run(
         open("const(200/s)").lasts(secs(5)).connections(2),
-        World::of(dies),
+        World::new(dies),
     );
     let load = &result.summary.load;
     assert_eq!(load.kept, Some(false));
@@ -213,7 +213,7 @@ fn the_load_speaks_of_the_connections_that_are_open() {
 fn connections_that_are_renewed_are_in_place() {
     let plan = open("const(1000/s)").lasts(secs(3)).connections(2);
     let plan = kept(plan, KeepAlive::No);
-    let slow = World::of(Server::new().takes(Law::Const(ms(5))));
+    let slow = World::new(Server::new().takes(Law::Const(ms(5))));
     let result = run(plan, slow);
     let text = &result.summary.load.reasons[0].text;
     assert!(
@@ -248,7 +248,7 @@ fn connections_leave_at_their_ages() {
         ] {
             let plan = living(plan.threads(threads), life);
             let world =
-                World::of(server.takes(Law::Const(ms(3)))).network(Network::each_way(ms(1)));
+                World::new(server.takes(Law::Const(ms(3)))).network(Network::each_way(ms(1)));
             let result = run(plan, world);
             let total = &result.summary.total;
             assert_eq!((total.counts.ok, total.counts.failed), (24_000, 0));
@@ -277,7 +277,7 @@ fn a_connection_leaves_behind_its_exchange() {
         (closed(1).http2(1), Server::http2(Http2::new())),
     ] {
         let plan = living(plan.requests(4), life);
-        let world = World::of(server.takes(Law::Const(ms(700))));
+        let world = World::new(server.takes(Law::Const(ms(700))));
         let total = run(plan, world).summary.total.clone();
         assert_eq!((total.counts.ok, total.counts.failed), (4, 0));
         assert_eq!(
@@ -350,7 +350,7 @@ fn connections_follow_a_name() {
         ),
     ] {
         let server = server.takes(Law::Const(ms(2)));
-        let mut world = World::of(server.clone()).network(Network::each_way(ms(1)));
+        let mut world = World::new(server.clone()).network(Network::each_way(ms(1)));
         for address in two {
             world = world.host(address, server.clone());
         }
@@ -376,7 +376,7 @@ fn connections_follow_a_name() {
 #[test]
 fn a_name_without_an_answer_changes_nothing() {
     let plan = open("const(100/s,100s)").connections(4);
-    let world = World::of(Server::new().takes(Law::Const(ms(2))));
+    let world = World::new(Server::new().takes(Law::Const(ms(2))));
     let world = world.moves(secs(20), "sut", &[]);
     let plan = plan.with(|pool| pool.reach.renewal = Renewal::Each(secs(5)));
     let total = run(plan, world).summary.total.clone();

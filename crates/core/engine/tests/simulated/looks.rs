@@ -135,7 +135,7 @@ fn iterations(result: &Simulated) -> &Counts {
 fn each_user_sends_what_it_took_from_its_own_response() {
     for threads in [1, 3] {
         let plan = shop(closed(5).threads(threads).iterations(100), Look::new());
-        let world = World::of(server("Place: there\r\n")).keeps_requests();
+        let world = World::new(server("Place: there\r\n")).keeps_requests();
         let result = run(plan, world);
         failures(&result.summary, &[]);
         assert_eq!(iterations(&result).ok, 100);
@@ -168,7 +168,7 @@ fn a_response_in_pieces_is_looked_at_as_a_whole() {
     });
     let result = run(
         shop(closed(1).iterations(3), Look::new()),
-        World::of(server),
+        World::new(server),
     );
     failures(&result.summary, &[]);
 }
@@ -201,7 +201,7 @@ fn what_is_not_as_expected_fails_and_leaves_no_value() {
         let server = Server::new()
             .takes(Law::Const(ms(10)))
             .answers(move |_| Answer::with(200, lines, body.as_bytes()));
-        let result = run(shop(closed(2).iterations(4), look), World::of(server));
+        let result = run(shop(closed(2).iterations(4), look), World::new(server));
         // The second request is not sent with values of the previous iteration.
         failures(&result.summary, &[(outcome, 4), (Outcome::BadData, 4)]);
         assert_eq!(iterations(&result).failed, 4);
@@ -221,7 +221,7 @@ fn a_request_has_statuses_of_its_own() {
         .requests(20)
         .to(&["http://sut/login", "http://sut/buy"])
         .with(|pool| pool.requests[0].expect = Some(expect));
-    failures(&run(plan, World::of(server)).summary, &[]);
+    failures(&run(plan, World::new(server)).summary, &[]);
 }
 
 #[test]
@@ -236,5 +236,5 @@ fn a_redirect_that_is_followed_is_not_looked_at() {
     });
     let plan = shop(closed(1).iterations(5), Look::new())
         .with(|pool| pool.http.redirects = Redirects::Follow(3));
-    failures(&run(plan, World::of(server)).summary, &[]);
+    failures(&run(plan, World::new(server)).summary, &[]);
 }

@@ -49,7 +49,7 @@ use drumfire_units::Nanos;
 
 /// Runs a plan in a world.
 fn run(plan: Draft, world: World) -> Simulated {
-    Simulation::of(plan, world).run()
+    Simulation::new(plan, world).run()
 }
 
 fn ms(n: u64) -> Nanos {

@@ -153,7 +153,7 @@ fn check(case: &Case, expected: &str, result: &Simulated) {
 }
 
 fn world(case: &Case, drip: Option<usize>) -> World {
-    World::of(server(case, drip))
+    World::new(server(case, drip))
 }
 
 /// The cases that a plan can request. A plan can't request a tunnel, and the engine's limits are
@@ -172,7 +172,7 @@ fn cases() -> Vec<Case> {
 #[test]
 fn every_case_has_its_outcome_and_hurts_no_other() {
     for case in cases() {
-        let result = Simulation::of(plan(&case), world(&case, None)).run();
+        let result = Simulation::new(plan(&case), world(&case, None)).run();
         check(&case, &case.expected.outcome, &result);
     }
 }
@@ -191,7 +191,7 @@ fn every_case_has_its_outcome_byte_by_byte() {
         let length = case.bytes().len();
         let size = if length > 5000 { length / 50 } else { 1 };
         let plan = plan(&case).iterations(5);
-        let result = Simulation::of(plan, world(&case, Some(size))).run();
+        let result = Simulation::new(plan, world(&case, Some(size))).run();
         let mut all = result.summary.total.outcomes().failures();
         let names = outcomes(&case, &case.expected.outcome);
         assert!(
@@ -217,7 +217,7 @@ fn every_case_has_its_outcome_when_decoded_and_when_followed() {
             check(
                 &case,
                 expected,
-                &Simulation::of(plan, world(&case, None)).run(),
+                &Simulation::new(plan, world(&case, None)).run(),
             );
             decoded += 1;
         }
@@ -225,7 +225,7 @@ fn every_case_has_its_outcome_when_decoded_and_when_followed() {
             let plan = plan(&case).with(|plan| plan.http.redirects = Redirects::Follow(3));
             let to_itself = server(&case, None);
             let answer = Answer::raw(&case.bytes());
-            let world = World::of(to_itself.clone().answers(move |request| {
+            let world = World::new(to_itself.clone().answers(move |request| {
                 // The case leads to the case again.
                 match request.target().trim_start_matches('/').parse::<u16>() {
                     Ok(204) => Answer::raw(b"HTTP/1.1 204 No Content\r\n\r\n"),
@@ -234,7 +234,7 @@ fn every_case_has_its_outcome_when_decoded_and_when_followed() {
                     Err(_) => answer.clone(),
                 }
             }));
-            check(&case, expected, &Simulation::of(plan, world).run());
+            check(&case, expected, &Simulation::new(plan, world).run());
             followed += 1;
         }
     }
@@ -267,7 +267,7 @@ fn a_request_with_a_nonce_gets_its_own_answer() {
                 _ => Answer::with(status, "", b"fine"),
             }
         });
-    let result = Simulation::of(plan, World::of(server)).run();
+    let result = Simulation::new(plan, World::new(server)).run();
     assert_eq!(result.log.after_last, 0);
     for step in result.summary.steps() {
         let status: u16 = step
@@ -291,7 +291,7 @@ fn every_invalid_status_is_shown_as_it_came() {
     for digits in ["000", "001", "099", "600", "999"] {
         let bytes = format!("HTTP/1.1 {digits} x\r\nContent-Length: 0\r\n\r\n");
         let server = Server::new().says(Answer::raw(bytes.as_bytes()));
-        let result = Simulation::of(closed(1).requests(5), World::of(server)).run();
+        let result = Simulation::new(closed(1).requests(5), World::new(server)).run();
         crate::failures(&result.summary, &[(Outcome::InvalidStatus, 5)]);
         let seen: Vec<_> = result.summary.total.status().collect();
         let seen = seen

@@ -108,14 +108,14 @@ fn hasty_plan(random: &mut Random, http2: bool) -> Draft {
 fn the_times_of_each_request_are_in_order() {
     let mut outcomes = BTreeSet::new();
     for seed in 0..300 {
-        let mut random = Random::of(seed);
+        let mut random = Random::from_state(seed);
         let http2 = below(&mut random, 2) == 0;
         let plan = hasty_plan(&mut random, http2);
         let server = faulty_server(&mut random, http2);
         let client = stopped_client(&mut random);
         let ways = Network::each_way(us(below(&mut random, 15_000)));
-        let world = World::of(server).client(client).network(ways).seed(seed);
-        let watched = Simulation::of(plan, world).try_run_watched(&mut |event| {
+        let world = World::new(server).client(client).network(ways).seed(seed);
+        let watched = Simulation::new(plan, world).try_run_watched(&mut |event| {
             let RunEvent::Kept(all) = event else { return };
             for Kept { sample, .. } in all.iter() {
                 check(sample, &format!("seed {seed}"));

@@ -7,7 +7,7 @@ use drumfire_testkit::{Law, Server, Simulated, Simulation, World, per_user};
 use drumfire_units::Nanos;
 
 fn takes(time: Nanos) -> World {
-    World::of(Server::new().takes(Law::Const(time)))
+    World::new(Server::new().takes(Law::Const(time)))
 }
 
 /// Intended, sent, ok, dropped and pending.
@@ -137,7 +137,7 @@ fn the_warm_up_is_sent_and_not_counted() {
 #[test]
 fn a_pause_moves_the_laws_and_users_come_by_command() {
     let plan = || per_user("const(10/s,4s)", 2);
-    let simulation = Simulation::of(plan(), takes(ms(1)))
+    let simulation = Simulation::new(plan(), takes(ms(1)))
         .command(secs(1), Change::Pause)
         .command(secs(6), Change::Resume);
     let result = simulation.run();
@@ -147,7 +147,7 @@ fn a_pause_moves_the_laws_and_users_come_by_command() {
 
     let law = "const(5)".parse().expect("a law");
     let (law, _) = drumfire_plan::Users::of_law(&law).expect("users");
-    let result = Simulation::of(plan(), takes(ms(1)))
+    let result = Simulation::new(plan(), takes(ms(1)))
         .command(secs(2), Change::Users { law })
         .run();
     assert_eq!(counts(&result), [200, 200, 200, 0, 0]);
@@ -162,7 +162,7 @@ fn what_is_due_is_told_while_it_waits() {
         .takes(Law::Const(ms(1)))
         .stalls(secs(3), secs(10));
     let plan = per_user("const(10/s,8s)", 5).interval(secs(1));
-    let result = Simulation::of(plan, World::of(server))
+    let result = Simulation::new(plan, World::new(server))
         .keeps_intervals()
         .run();
     let due: Vec<u64> = result

@@ -21,7 +21,7 @@ fn pinging(plan: Draft) -> Draft {
 }
 
 fn world(script: Http2, takes: Nanos) -> World {
-    World::of(Server::http2(script).takes(Law::Const(takes)))
+    World::new(Server::http2(script).takes(Law::Const(takes)))
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_server_that_answers_others_is_not_asked() {
         sigma: 2.0,
     };
     let plan = impatient("const(10/s,60s)");
-    let result = run(plan, World::of(Server::http2(Http2::new()).takes(takes)));
+    let result = run(plan, World::new(Server::http2(Http2::new()).takes(takes)));
     assert!(result.summary.total.counts.failed > 0);
     assert_eq!((result.log.pings, result.log.connections), (0, 1));
 }

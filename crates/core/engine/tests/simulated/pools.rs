@@ -9,7 +9,7 @@ use drumfire_testkit::{Draft, Law, Network, Server, Simulated, Simulation, World
 use drumfire_units::Nanos;
 
 fn world() -> World {
-    World::of(Server::new().takes(Law::Const(ms(10)))).network(Network::each_way(us(500)))
+    World::new(Server::new().takes(Law::Const(ms(10)))).network(Network::each_way(us(500)))
 }
 
 /// Requests at a rate.
@@ -56,7 +56,7 @@ fn two_pools_of_different_models_run_as_each_would_alone() {
 #[test]
 fn the_sum_is_that_of_the_pools_in_every_interval() {
     let plan = browse().beside(buy()).threads(2).interval(ms(100));
-    let result = Simulation::of(plan, world()).keeps_intervals().run();
+    let result = Simulation::new(plan, world()).keeps_intervals().run();
     let mut seen = [0; 2];
     for interval in &result.intervals {
         let sent: Vec<u64> = interval
@@ -104,7 +104,7 @@ fn each_pool_has_settings_of_its_own() {
             pool.connections.streams = 2;
         });
     let server = Server::new().takes(Law::Const(ms(10)));
-    let result = run(impatient.beside(patient.clone()), World::of(server));
+    let result = run(impatient.beside(patient.clone()), World::new(server));
     let late = figures(&result, "impatient").outcomes().failures();
     let late: Vec<_> = late.collect();
     assert_eq!(late, [(Outcome::TimeoutHead, 20)]);
@@ -112,7 +112,7 @@ fn each_pool_has_settings_of_its_own() {
 
     let server = Server::http2(drumfire_testkit::Http2::new()).takes(Law::Const(ms(10)));
     let other = patient.with(|pool| pool.http.version = HttpVersion::Http2);
-    let result = run(streams.beside(other).threads(2), World::of(server));
+    let result = run(streams.beside(other).threads(2), World::new(server));
     assert_eq!(counts(figures(&result, "streams")), [40; 3]);
     assert_eq!(counts(figures(&result, "patient")), [20; 3]);
 }
@@ -126,7 +126,7 @@ fn late_arrivals_are_pending_in_their_own_pool() {
             *late = LatePolicy::Queue;
         }
     });
-    let server = || World::of(Server::new().takes(Law::Const(ms(10))));
+    let server = || World::new(Server::new().takes(Law::Const(ms(10))));
     let alone = run(slow.clone(), server());
     let both = run(browse().beside(slow), server());
     assert!(alone.summary.total.counts.pending > 0);
@@ -141,7 +141,7 @@ fn a_command_changes_the_pool_that_it_names() {
     };
     for threads in [1, 3] {
         let plan = browse().beside(buy()).threads(threads);
-        let result = Simulation::of(plan, world())
+        let result = Simulation::new(plan, world())
             .command_to(0, secs(5), rate("const(200/s,5s)"))
             .run();
         assert_eq!(counts(figures(&result, "browse")), [500 + 1000; 3]);
@@ -150,7 +150,7 @@ fn a_command_changes_the_pool_that_it_names() {
         let changes = changes.filter(|event| matches!(event, RunEvent::Changed(_)));
         assert_eq!(changes.count(), 1, "one report, however many workers");
     }
-    let refused = Simulation::of(browse().beside(buy()), world())
+    let refused = Simulation::new(browse().beside(buy()), world())
         .command(secs(5), rate("const(200/s,5s)"))
         .command_to(2, secs(5), Change::Pause)
         .command_to(1, secs(5), rate("const(200/s,5s)"))
@@ -168,7 +168,7 @@ fn a_command_changes_the_pool_that_it_names() {
 #[test]
 fn a_pause_without_a_name_holds_for_all_pools() {
     let plan = browse().beside(buy());
-    let result = Simulation::of(plan, world())
+    let result = Simulation::new(plan, world())
         .command(secs(4), Change::Pause)
         .command(secs(6), Change::Resume)
         .run();

@@ -105,7 +105,7 @@ fn shop(plan: Draft) -> Draft {
 
 /// A world whose server takes ten milliseconds for each request.
 fn world() -> World {
-    World::of(Server::new().takes(Law::Const(ms(10)))).keeps_requests()
+    World::new(Server::new().takes(Law::Const(ms(10)))).keeps_requests()
 }
 
 fn iterations(result: &Simulated) -> &Counts {
@@ -292,7 +292,7 @@ fn a_pause_holds_no_connection() {
 
 #[test]
 fn steps_go_to_several_targets() {
-    let world = World::of(Server::new().takes(Law::Const(ms(10))))
+    let world = World::new(Server::new().takes(Law::Const(ms(10))))
         .host("10.0.0.2:80", Server::new().takes(Law::Const(ms(30))))
         .name("other", &["10.0.0.2:80"])
         .keeps_requests();
@@ -327,7 +327,7 @@ fn a_failed_request_ends_its_iteration_where_the_plan_says_so() {
             takes: Arc::default(),
         };
         let plan = of_steps(closed(2).iterations(10), vec![send(0), strict, send(2)]);
-        let result = run(plan, World::of(server()));
+        let result = run(plan, World::new(server()));
         let counts = iterations(&result);
         assert_eq!((counts.sent, counts.ok, counts.failed), (10, 0, 10));
         assert_eq!(result.summary.total.counts.sent, sent);
@@ -355,7 +355,7 @@ fn what_has_begun_when_the_time_is_over_is_finished_or_in_flight() {
 
 #[test]
 fn what_waits_for_a_seat_at_the_end_is_pending() {
-    let slow = || World::of(Server::new().takes(Law::Const(ms(400))));
+    let slow = || World::new(Server::new().takes(Law::Const(ms(400))));
     let plan = open("const(10/s,2s)").connections(1).lasts(secs(1));
     let plan = of_steps(plan, vec![send(0), send(1)]);
     let result = run(plan.with(|pool| pool.stop.drain = Drain::Ignore), slow());
@@ -596,7 +596,7 @@ fn moody() -> World {
         0 => Answer::status(503),
         _ => Answer::ok(),
     });
-    World::of(server).keeps_requests()
+    World::new(server).keeps_requests()
 }
 
 #[test]
@@ -639,7 +639,7 @@ fn a_user_that_stops_begins_no_other_iteration() {
             takes: Arc::default(),
         }]
     };
-    let broken = || World::of(Server::new().says(Answer::status(500)));
+    let broken = || World::new(Server::new().says(Answer::status(500)));
     // All users stop at their first request, and the run ends with them.
     let result = run(of_steps(closed(5).lasts(secs(60)), steps()), broken());
     assert_eq!(iterations(&result).failed, 5);
@@ -724,7 +724,7 @@ fn an_iteration_lasts_at_least_as_long_as_it_should_from_when_it_began() {
 fn calls_and_streams_have_programs_too() {
     let server = Server::http2(Http2::new().says(Reply::ok())).takes(Law::Const(ms(10)));
     let plan = shop(closed(8)).connections(2).http2(4).threads(2);
-    let result = run(plan.lasts(secs(1)), World::of(server).keeps_requests());
+    let result = run(plan.lasts(secs(1)), World::new(server).keeps_requests());
     failures(&result.summary, &[]);
     // An iteration takes 80 ms, and each user's thirteenth begins at 960 ms.
     assert_eq!(iterations(&result).ok, 8 * 13);
@@ -735,7 +735,7 @@ fn calls_and_streams_have_programs_too() {
 #[test]
 fn a_connection_that_rests_delays_its_own_users_next_step() {
     let plan = shop(closed(1)).with(|pool| pool.connections.affinity = Affinity::User);
-    let result = Simulation::of(plan.lasts(secs(1)), World::of(Server::refusing())).run();
+    let result = Simulation::new(plan.lasts(secs(1)), World::new(Server::refusing())).run();
     let counts = &result.summary.total.counts;
     assert_eq!(counts.ok, 0);
     assert!(counts.failed > 3 && counts.failed < 60, "{counts:?}");

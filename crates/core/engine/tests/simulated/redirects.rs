@@ -40,7 +40,7 @@ fn countdown(status: u16) -> Server {
 fn a_redirect_is_the_response_unless_told_otherwise() {
     let result = run(
         closed(1).to(&["http://sut/3"]).requests(10),
-        World::of(countdown(302)),
+        World::new(countdown(302)),
     );
     let status: Vec<_> = result.summary.total.status().collect();
     assert_eq!(status, [(302, 10)]);
@@ -51,7 +51,7 @@ fn a_redirect_is_the_response_unless_told_otherwise() {
 #[test]
 fn redirects_are_followed_on_the_same_connection() {
     for status in [301, 302, 303, 307, 308] {
-        let result = run(following(3, "http://sut/3"), World::of(countdown(status)));
+        let result = run(following(3, "http://sut/3"), World::new(countdown(status)));
         failures(&result.summary, &[]);
         let total = &result.summary.total;
         assert_eq!(
@@ -71,11 +71,11 @@ fn redirects_are_followed_on_the_same_connection() {
 
 #[test]
 fn there_is_a_limit() {
-    let result = run(following(3, "http://sut/4"), World::of(countdown(302)));
+    let result = run(following(3, "http://sut/4"), World::new(countdown(302)));
     failures(&result.summary, &[(Outcome::RedirectLimit, 20)]);
     assert_eq!(result.log.requests, 4 * 20);
     let to_itself = Server::new().says(Answer::redirect(302, "/"));
-    let result = run(following(10, "http://sut/"), World::of(to_itself));
+    let result = run(following(10, "http://sut/"), World::new(to_itself));
     failures(&result.summary, &[(Outcome::RedirectLimit, 20)]);
     assert_eq!(result.log.requests, 11 * 20);
 }
@@ -89,7 +89,7 @@ fn other_schemes_are_not_followed() {
         "javascript:alert(1)",
     ] {
         let server = Server::new().says(Answer::redirect(302, location));
-        let result = run(following(3, "http://sut/"), World::of(server));
+        let result = run(following(3, "http://sut/"), World::new(server));
         failures(&result.summary, &[(Outcome::RedirectBlocked, 20)]);
         assert_eq!(result.log.requests, 20, "{location}");
     }
@@ -100,7 +100,7 @@ fn other_schemes_are_not_followed() {
 fn a_malformed_location_is_a_malformed_field() {
     for location in ["http://", "http://h:99999/", "http://[::1/"] {
         let server = Server::new().says(Answer::redirect(302, location));
-        let result = run(following(3, "http://sut/"), World::of(server));
+        let result = run(following(3, "http://sut/"), World::new(server));
         failures(&result.summary, &[(Outcome::ProtoHeader, 20)]);
     }
 }
@@ -108,7 +108,7 @@ fn a_malformed_location_is_a_malformed_field() {
 #[test]
 fn refusing_redirects_makes_them_failures() {
     let plan = following(0, "http://sut/1").with(|plan| plan.http.redirects = Redirects::Refuse);
-    let result = run(plan, World::of(countdown(302)));
+    let result = run(plan, World::new(countdown(302)));
     failures(&result.summary, &[(Outcome::RedirectBlocked, 20)]);
 }
 
@@ -116,7 +116,7 @@ fn refusing_redirects_makes_them_failures() {
 /// known before the run, because looking up a name takes a thread and real time.
 fn two_origins(status: u16) -> World {
     let other = Server::new().takes(Law::Const(us(100)));
-    World::of(Server::new().says(Answer::redirect(status, "http://other/landing")))
+    World::new(Server::new().says(Answer::redirect(status, "http://other/landing")))
         .host("10.0.0.2:80", other)
         .name("other", &["10.0.0.2:80"])
         .keeps_requests()
@@ -162,7 +162,7 @@ fn a_post_becomes_a_get_where_the_status_says_so() {
         (308, "POST"),
     ] {
         let plan = following(3, "http://sut/1").posting(b"some body");
-        let result = run(plan, World::of(countdown(status)).keeps_requests());
+        let result = run(plan, World::new(countdown(status)).keeps_requests());
         failures(&result.summary, &[]);
         let landed: Vec<_> = result
             .log
@@ -192,7 +192,7 @@ fn in_gos_style_every_method_becomes_get_and_the_referer_is_named() {
             plan.requests[0].url = Url::parse("http://u:p@sut/2").unwrap();
             plan.requests[0].method = Method::parse(method).unwrap();
         });
-        let result = run(plan, World::of(countdown(status)).keeps_requests());
+        let result = run(plan, World::new(countdown(status)).keeps_requests());
         failures(&result.summary, &[]);
         for (path, referer) in [("/1", "http://sut/2"), ("/0", "http://sut/1")] {
             let mut seen = result.log.seen.iter();
@@ -225,7 +225,7 @@ fn a_whole_url_names_the_host_in_gos_style() {
             "/start" => Answer::redirect(302, location),
             _ => Answer::ok(),
         });
-        let result = run(plan, World::of(server).keeps_requests());
+        let result = run(plan, World::new(server).keeps_requests());
         failures(&result.summary, &[]);
         let mut seen = result.log.seen.iter();
         let landed = seen.find(|seen| seen.head.contains(" /end ")).unwrap();
@@ -243,7 +243,7 @@ fn a_redirect_that_closes_is_followed_on_a_new_connection() {
                 .is_last(),
             _ => Answer::ok(),
         });
-        let result = run(following(1, "http://sut/start"), World::of(server));
+        let result = run(following(1, "http://sut/start"), World::new(server));
         failures(&result.summary, &[]);
         assert_eq!(result.log.after_last, 0);
     }
@@ -253,7 +253,7 @@ fn a_redirect_that_closes_is_followed_on_a_new_connection() {
 fn the_timeout_covers_all_hops() {
     let server = countdown(302).takes(Law::Const(ms(40)));
     let plan = following(10, "http://sut/9").with(|plan| plan.timeouts.total = ms(100));
-    let result = run(plan, World::of(server));
+    let result = run(plan, World::new(server));
     assert_eq!(result.summary.total.counts.timed_out, 20);
     assert!(result.summary.total.latency.failed.min() >= ms(100));
     assert!(result.summary.total.latency.failed.max() <= ms(102));
@@ -267,7 +267,7 @@ fn a_redirect_to_where_no_source_address_can_send_is_not_followed() {
         plan.reach.source_addresses = vec!["10.0.0.9".parse().expect("an address")];
     });
     let server = Server::new().says(Answer::redirect(302, "http://[2001:db8::1]/"));
-    let result = run(plan, World::of(server));
+    let result = run(plan, World::new(server));
     failures(&result.summary, &[(Outcome::RedirectBlocked, 20)]);
     let errors = format!("{:?}", result.summary.total.errors());
     let message =
@@ -279,7 +279,7 @@ fn a_redirect_to_where_no_source_address_can_send_is_not_followed() {
 #[test]
 fn a_redirect_to_a_public_address_is_blocked() {
     let server = Server::new().says(Answer::redirect(302, "http://victim/"));
-    let world = World::of(server).name("victim", &["203.0.113.1:80"]);
+    let world = World::new(server).name("victim", &["203.0.113.1:80"]);
     let plan = following(1, "http://sut/").with(|plan| plan.reach.guard = Some(Guard::default()));
     let result = run(plan, world);
     failures(&result.summary, &[(Outcome::RedirectBlocked, 20)]);
@@ -289,7 +289,7 @@ fn a_redirect_to_a_public_address_is_blocked() {
 #[test]
 fn the_first_byte_is_that_of_the_last_response() {
     let server = countdown(302).takes(Law::Const(ms(2)));
-    let result = run(following(3, "http://sut/3"), World::of(server));
+    let result = run(following(3, "http://sut/3"), World::new(server));
     failures(&result.summary, &[]);
     let found = result.summary.total.latency.first_byte.min();
     assert!(found >= ms(8), "four responses of 2 ms each: {found}");

@@ -34,7 +34,7 @@ fn a_goaway_with_an_error_keeps_its_code_and_its_words() {
                     false => plan,
                 };
                 let plan = plan.with(|plan| plan.timeouts.total = secs(1));
-                let world = World::of(Server::http2(script)).network(Network::each_way(ms(1)));
+                let world = World::new(Server::http2(script)).network(Network::each_way(ms(1)));
                 let result = run(plan, world);
                 let total = &result.summary.total;
                 // If the server keeps the connection, the requests that it accepted wait for ever.
@@ -60,7 +60,7 @@ fn a_goaway_with_an_error_keeps_its_code_and_its_words() {
 fn a_goaway_with_an_error_behind_answers_gives_back_what_it_did_not_take() {
     let script = Http2::new().goes_away(50, LastId::Of(79), 2, Farewell::WhenDone);
     let server = Server::http2(script).takes(Law::Const(ms(10)));
-    let world = World::of(server).network(Network::each_way(ms(1)));
+    let world = World::new(server).network(Network::each_way(ms(1)));
     let result = run(closed(20).connections(1).http2(20).requests(100), world);
     failures(&result.summary, &[]);
     assert_eq!(result.summary.total.retried, 40);
@@ -81,7 +81,7 @@ fn a_head_that_is_larger_than_the_server_accepts_is_named_with_both_sizes() {
     ] {
         let script = script.accepts_heads(50);
         let plan = closed(1).http2(1).requests(10);
-        let result = run(plan, World::of(Server::http2(script)));
+        let result = run(plan, World::new(Server::http2(script)));
         failures(&result.summary, &[(outcome, 10)]);
         let message = message(&result.summary);
         assert!(message.starts_with("the request has "), "{message}");
@@ -91,7 +91,7 @@ fn a_head_that_is_larger_than_the_server_accepts_is_named_with_both_sizes() {
     let script = Http2::new().accepts_heads(50);
     let result = run(
         closed(1).http2(1).requests(10),
-        World::of(Server::http2(script)),
+        World::new(Server::http2(script)),
     );
     failures(&result.summary, &[]);
 }
@@ -124,7 +124,7 @@ fn a_431_has_the_sizes_of_the_head_and_of_the_announced_limit() {
         ] {
             for reply in [Reply::status(431), Reply::head(431, &[]).data(b"no").ends()] {
                 let script = script.clone().says(reply);
-                let result = run(large(calls), World::of(Server::http2(script)));
+                let result = run(large(calls), World::new(Server::http2(script)));
                 let message = message(&result.summary);
                 // drumfire itself reports that the status is not a gRPC reply.
                 let found = message.strip_prefix("found by drumfire: ");
@@ -145,7 +145,7 @@ fn a_431_has_the_sizes_of_the_head_and_of_the_announced_limit() {
         _ => Reply::head(200, &[]).reset(2),
     });
     let plan = large(false).with(|plan| plan.expect = "431".parse::<Expect>().unwrap());
-    let result = run(plan, World::of(Server::http2(script)));
+    let result = run(plan, World::new(Server::http2(script)));
     assert_eq!(result.summary.total.counts.ok, 5);
     assert!(!message(&result.summary).contains("header fields"));
 }
@@ -162,11 +162,11 @@ fn an_error_for_an_excess_has_the_size_of_a_large_head_that_no_limit_was_announc
         (away(2), false),
         (reset(2), false),
     ] {
-        let result = run(large(false), World::of(Server::http2(script.clone())));
+        let result = run(large(false), World::new(Server::http2(script.clone())));
         let explained = message(&result.summary);
         assert_eq!(explained.contains(text), is_explained, "{explained}");
         let plan = closed(1).http2(1).requests(10);
-        let result = run(plan, World::of(Server::http2(script)));
+        let result = run(plan, World::new(Server::http2(script)));
         let explained = message(&result.summary);
         assert!(!explained.contains("header fields"), "{explained}");
     }
@@ -185,7 +185,7 @@ fn an_unexpected_status_wins_over_what_its_body_lacks() {
     ] {
         let plan = closed(2).requests(10);
         let plan = plan.with(|plan| plan.timeouts.total = secs(1));
-        let result = run(plan, World::of(Server::new().says(answer)));
+        let result = run(plan, World::new(Server::new().says(answer)));
         failures(&result.summary, &[(Outcome::HttpStatus, 10)]);
         let message = message(&result.summary);
         assert!(message.starts_with(lack), "{message}");
@@ -199,14 +199,17 @@ fn an_unexpected_status_wins_over_what_its_body_lacks() {
     ] {
         let plan = closed(2).http2(2).requests(10);
         let plan = plan.with(|plan| plan.timeouts.total = secs(1));
-        let result = run(plan, World::of(Server::http2(Http2::new().says(reply))));
+        let result = run(plan, World::new(Server::http2(Http2::new().says(reply))));
         failures(&result.summary, &[(Outcome::HttpStatus, 10)]);
         let message = message(&result.summary);
         assert!(message.starts_with(lack), "{message}");
     }
     // The body of an expected status must be complete.
     let answer = early("200 OK").then_resets(ms(1));
-    let result = run(closed(1).requests(5), World::of(Server::new().says(answer)));
+    let result = run(
+        closed(1).requests(5),
+        World::new(Server::new().says(answer)),
+    );
     failures(&result.summary, &[(Outcome::Truncated, 5)]);
 }
 
@@ -217,14 +220,14 @@ fn a_request_that_never_had_a_connection_says_so() {
     let plan = open("const(50/s,2s)").http2(100).with(|plan| {
         plan.timeouts.total = ms(300);
     });
-    let result = run(plan, World::of(Server::swallowing()));
+    let result = run(plan, World::new(Server::swallowing()));
     failures(&result.summary, &[(Outcome::TimeoutConnect, 100)]);
     // A server that allows no stream has a connection, but no room on it.
     let script = Http2::new().allows(0);
     let plan = open("const(50/s,200ms)").http2(100).with(|plan| {
         plan.timeouts.total = ms(300);
     });
-    let result = run(plan, World::of(Server::http2(script)));
+    let result = run(plan, World::new(Server::http2(script)));
     failures(&result.summary, &[(Outcome::TimeoutTotal, 10)]);
     let words = "no stream was free; the server allows 0 at a time";
     assert_eq!(message(&result.summary), words);
@@ -241,16 +244,16 @@ fn a_certificate_that_the_server_asked_for_is_named() {
     let closing = || Answer::raw(b"").then_closes(ms(1));
     let server = Server::new().agrees_to(b"").says(closing());
     let plan = || secured(closed(1).requests(5));
-    let result = run(plan(), World::of(server.clone().asks_for_certificate()));
+    let result = run(plan(), World::new(server.clone().asks_for_certificate()));
     failures(&result.summary, &[(Outcome::Closed, 5)]);
     assert_eq!(message(&result.summary), requested);
-    let result = run(plan(), World::of(server));
+    let result = run(plan(), World::new(server));
     assert_eq!(message(&result.summary), Outcome::Closed.words());
     // Over HTTP/2 the connection is not ready by then.
     let greeting = Answer::raw(b"").then_closes(ms(0));
     let server = Server::new().agrees_to(b"h2").greets(greeting);
     let plan = secured(closed(1).http2(1).requests(5));
-    let result = run(plan, World::of(server.asks_for_certificate()));
+    let result = run(plan, World::new(server.asks_for_certificate()));
     failures(&result.summary, &[(Outcome::ConnectReset, 5)]);
     assert_eq!(message(&result.summary), requested);
 }

@@ -8,7 +8,7 @@ use drumfire_testkit::{Draft, Http2, Law, Server, World, open};
 
 /// The remedies of a load that was not kept; `None` if it was kept.
 fn remedies(plan: Draft, server: Server) -> Option<Vec<Remedy>> {
-    let load = run(plan, World::of(server)).summary.load.clone();
+    let load = run(plan, World::new(server)).summary.load.clone();
     let remedies = load.reasons.into_iter().flat_map(|reason| reason.remedies);
     (load.kept == Some(false)).then(|| remedies.collect())
 }

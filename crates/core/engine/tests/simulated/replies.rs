@@ -18,7 +18,7 @@ const RESOURCE_EXHAUSTED: u16 = 8;
 
 /// A server without network delay.
 fn world(script: Http2) -> World {
-    World::of(Server::http2(script).takes(Law::Const(ms(10))))
+    World::new(Server::http2(script).takes(Law::Const(ms(10))))
 }
 
 /// 20 calls of four users on one connection.

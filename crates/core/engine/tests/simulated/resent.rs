@@ -73,7 +73,7 @@ fn a_request_that_no_connection_takes_again_is_not_resent() {
     for code in [0, 11] {
         let script = Http2::new().goes_away(1, LastId::Of(1), code, Farewell::AtOnce);
         let server = Server::http2(script).takes(Law::Const(ms(1)));
-        let world = World::of(server).network(Network::each_way(ms(30)));
+        let world = World::new(server).network(Network::each_way(ms(30)));
         let plan = open("const(100/s,3s)").http2(100).with(|plan| {
             plan.timeouts.total = ms(200);
             plan.connections.backoff_max = ms(250);
@@ -120,7 +120,7 @@ fn a_retry_that_can_not_be_made_leaves_the_first_failure() {
     let plan = open("const(400/s,3s)").connections(8).with(|plan| {
         plan.connections.reused_closed = ReusedClosed::Retry;
     });
-    let world = World::of(server).network(Network::each_way(ms(1)));
+    let world = World::new(server).network(Network::each_way(ms(1)));
     let result = run(numbered(plan), world.keeps_requests());
     let total = &result.summary.total;
     assert_eq!(total.retried, 0);
@@ -154,7 +154,7 @@ fn a_request_that_was_worked_on_is_not_sent_again() {
             plan.connections.reused_closed = rule;
             plan.requests[0].method = Method::parse(method).expect("a method");
         });
-        let world = World::of(server).network(Network::each_way(ms(1)));
+        let world = World::new(server).network(Network::each_way(ms(1)));
         let result = run(plan, world);
         let total = &result.summary.total;
         let ran = total.counts.sent + total.retried;
@@ -174,7 +174,7 @@ fn a_request_that_was_worked_on_is_not_sent_again() {
 fn a_race_lasts_as_long_as_the_way() {
     let server = Server::new().closes_idle(ms(100));
     let plan = closed(1).thinks(ms(50)).requests(20);
-    let world = World::of(server).network(Network::each_way(ms(60)));
+    let world = World::new(server).network(Network::each_way(ms(60)));
     let result = run(plan, world);
     assert_eq!(seen(&result.summary, Outcome::ClosedReused), 10);
     assert_eq!(seen(&result.summary, Outcome::Closed), 0);
@@ -195,7 +195,7 @@ proptest! {
             .goes_away(goes_after, LastId::Of(last), code, farewell)
             .refuses(f64::from(refused) / 10.0);
         let server = Server::http2(script).takes(Law::Const(ms(7)));
-        let world = World::of(server).network(Network::each_way(ms(way))).seed(seed);
+        let world = World::new(server).network(Network::each_way(ms(way))).seed(seed);
         let plan = open("const(200/s,1s)").http2(streams).connections(2).with(|plan| {
             plan.timeouts.total = ms(timeout);
         });
@@ -217,7 +217,7 @@ proptest! {
             .closes_idle(ms(idle))
             .resets(f64::from(resets) / 10.0)
             .is_dead(ms(dies), ms(dies + 50));
-        let world = World::of(server).network(Network::each_way(ms(way))).seed(seed);
+        let world = World::new(server).network(Network::each_way(ms(way))).seed(seed);
         let plan = open("const(200/s,1s)").connections(4).with(|plan| {
             plan.timeouts.total = ms(timeout);
             plan.connections.reused_closed = ReusedClosed::Retry;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 #[test]
 fn ten_thousand_connections_at_one_a_second() {
-    let world = World::of(Server::new().takes(Law::Const(ms(2))))
+    let world = World::new(Server::new().takes(Law::Const(ms(2))))
         .network(Network::each_way(us(100)))
         .keeps_requests();
     let result = run(open("const(10000/s,5s)").connections(10_000), world);
@@ -32,7 +32,7 @@ fn ten_thousand_connections_at_one_a_second() {
 
 #[test]
 fn ten_thousand_users_who_think() {
-    let world = World::of(Server::new().takes(Law::Const(ms(1))));
+    let world = World::new(Server::new().takes(Law::Const(ms(1))));
     let result = run(closed(10_000).thinks(ms(999)).lasts(secs(5)), world);
     failures(&result.summary, &[]);
     assert_eq!(result.summary.total.counts.ok, 50_000);
@@ -40,7 +40,7 @@ fn ten_thousand_users_who_think() {
 
 /// Three origins: a fast one, a slow one, a dead one.
 fn origins() -> World {
-    World::of(Server::new().takes(Law::Const(us(100))))
+    World::new(Server::new().takes(Law::Const(us(100))))
         .host("10.0.0.2:80", Server::new().takes(Law::Const(ms(400))))
         .host("10.0.0.3:80", Server::refusing())
         .name("slow", &["10.0.0.2:80"])
@@ -98,7 +98,7 @@ fn chance(seed: u64) -> World {
         .closes_after(100)
         .is_dead(secs(4), secs(5))
         .answers(|request| Answer::status(if request.index % 50 == 7 { 503 } else { 200 }));
-    World::of(server)
+    World::new(server)
         .network(Network::ways(
             Law::Exponential(us(200)),
             Law::Exponential(us(300)),
@@ -131,7 +131,7 @@ fn the_same_seed_gives_the_same_figures() {
 
 #[test]
 fn many_workers_do_what_one_does() {
-    let world = || World::of(Server::new().takes(Law::Const(us(300))));
+    let world = || World::new(Server::new().takes(Law::Const(us(300))));
     let result = |threads| {
         let urls = ["http://sut/a", "http://sut/b", "http://sut/c"];
         let plan = open("line(10/s,500/s,7s) const(99/s,3s)")
@@ -152,9 +152,9 @@ fn many_workers_do_what_one_does() {
 
 #[test]
 fn intervals_follow_each_other_and_add_up() {
-    let world = World::of(Server::new().takes(Law::Const(us(300))));
+    let world = World::new(Server::new().takes(Law::Const(us(300))));
     let plan = open("const(1000/s,10s)").connections(10).threads(2);
-    let result = drumfire_testkit::Simulation::of(plan, world)
+    let result = drumfire_testkit::Simulation::new(plan, world)
         .keeps_intervals()
         .run();
     assert!(
@@ -179,11 +179,11 @@ fn intervals_follow_each_other_and_add_up() {
 
 #[test]
 fn edges_of_intervals_are_exact_after_a_week() {
-    let world = World::of(Server::new().takes(Law::Const(us(300))));
+    let world = World::new(Server::new().takes(Law::Const(us(300))));
     // Five hours, minus a few nanoseconds.
     let length = Nanos(17_999_999_999_977);
     let plan = open("const(0.05/s,168h)").connections(1).threads(2);
-    let result = drumfire_testkit::Simulation::of(plan.interval(length), world)
+    let result = drumfire_testkit::Simulation::new(plan.interval(length), world)
         .keeps_intervals()
         .run();
     let (last, whole) = result.intervals.split_last().unwrap();
@@ -199,7 +199,7 @@ fn edges_of_intervals_are_exact_after_a_week() {
 
 #[test]
 fn users_of_a_dead_target_dial_one_after_the_other() {
-    let world = || World::of(Server::refusing());
+    let world = || World::new(Server::refusing());
     for users in [5_000, 50_000] {
         let result = run(closed(users).lasts(secs(10)), world());
         let counts = result.summary.total.counts;

@@ -28,7 +28,7 @@ fn all_came(result: &Simulated) {
 }
 
 fn slow_network(server: Server) -> World {
-    World::of(server)
+    World::new(server)
         .network(Network::each_way(ms(1)))
         .keeps_requests()
 }
@@ -131,7 +131,7 @@ fn a_refusal_leaves_no_connection_on_which_a_body_is_owed() {
 #[test]
 fn a_short_body_is_sent_with_its_head() {
     let plan = closed(1).requests(10).posting(b"x");
-    let world = World::of(Server::new().takes(Law::Const(us(10)))).keeps_requests();
+    let world = World::new(Server::new().takes(Law::Const(us(10)))).keeps_requests();
     let result = run(plan, world);
     failures(&result.summary, &[]);
     assert_eq!(result.log.sends.partial, 0);
@@ -164,7 +164,7 @@ fn an_answer_behind_a_broken_send_is_read() {
     let plan = closed(1).requests(2);
     // The reset comes between the receive of the last byte and the send of the next request.
     let busy = Client::ideal().call_takes(us(10));
-    let result = run(plan, World::of(Server::new().says(answer)).client(busy));
+    let result = run(plan, World::new(Server::new().says(answer)).client(busy));
     let status: Vec<_> = result.summary.total.status().collect();
     assert_eq!(status, [(200, 1), (408, 1)]);
     failures(&result.summary, &[(Outcome::HttpStatus, 1)]);
@@ -177,7 +177,7 @@ fn pinging_server(takes: Law) -> World {
     let reply = Reply::call().connection_frame(PING, 0, b"estimate");
     let reply = reply.message(b"hi").trailers("0", "");
     let server = Server::http2(Http2::new().says(reply)).takes(takes);
-    World::of(server).network(Network::each_way(us(50)))
+    World::new(server).network(Network::each_way(us(50)))
 }
 
 /// One send of a connection carries everything that a turn has for it: the acknowledgements of the

@@ -18,7 +18,7 @@ fn in_ten_ms() -> Server {
 
 /// A pool's figures by its name.
 #[track_caller]
-fn of<'a>(result: &'a Simulated, name: &str) -> &'a Figures {
+fn pool_figures<'a>(result: &'a Simulated, name: &str) -> &'a Figures {
     let mut pools = result.summary.pools();
     let found = pools.find(|(pool, _)| pool.name == name);
     found.map(|(_, figures)| figures).expect("a pool's name")
@@ -36,11 +36,11 @@ fn each_pool_has_a_stop_of_its_own() {
         let timed = closed(2).lasts(secs(3)).named("timed");
         let brief = open("const(50,1s)").connections(4).named("brief");
         let plan = counted.threads(threads).beside(timed).beside(brief);
-        let result = crate::run(plan, World::of(in_ten_ms()));
+        let result = crate::run(plan, World::new(in_ten_ms()));
         failures(&result.summary, &[]);
-        assert_eq!(of(&result, "main").counts.ok, 150);
-        assert_eq!(of(&result, "timed").counts.ok, 600);
-        assert_eq!(of(&result, "brief").counts.ok, 50);
+        assert_eq!(pool_figures(&result, "main").counts.ok, 150);
+        assert_eq!(pool_figures(&result, "timed").counts.ok, 600);
+        assert_eq!(pool_figures(&result, "brief").counts.ok, 50);
         assert_eq!(result.summary.duration, secs(3));
         let stops = result.events.iter().filter_map(|event| match event {
             RunEvent::Stopping { reason } => Some(*reason),
@@ -66,10 +66,10 @@ fn a_pool_that_has_ended_does_nothing_more() {
             _ => Answer::ok(),
         });
         let plan = left.threads(threads).beside(other);
-        let result = crate::run(plan, World::of(server));
-        let left = &of(&result, "main").counts;
+        let result = crate::run(plan, World::new(server));
+        let left = &pool_figures(&result, "main").counts;
         assert_eq!((left.sent, left.in_flight, left.failed), (10, 10, 0));
-        assert_eq!(of(&result, "other").counts.ok, 1000);
+        assert_eq!(pool_figures(&result, "other").counts.ok, 1000);
     }
 }
 
@@ -78,13 +78,13 @@ fn a_target_that_refuses_fails_its_own_pool_alone() {
     for threads in [1, 2] {
         let dead = open("const(20,5s)").to(&["http://dead/"]).connections(2);
         let buy = closed(3).lasts(secs(5)).named("buy").connections(3);
-        let world = World::of(in_ten_ms()).host("10.9.9.9:80", Server::refusing());
+        let world = World::new(in_ten_ms()).host("10.9.9.9:80", Server::refusing());
         let world = world.name("dead", &["10.9.9.9:80"]);
         let plan = dead.threads(threads).beside(buy);
         let result = crate::run(plan, world);
-        let dead = of(&result, "main");
+        let dead = pool_figures(&result, "main");
         assert_eq!(failed(dead), [(Outcome::ConnectRefused, 100)]);
-        let buy = of(&result, "buy");
+        let buy = pool_figures(&result, "buy");
         assert_eq!((buy.counts.ok, failed(buy).len()), (1500, 0));
         assert_eq!(buy.latency.response_time.max(), ms(10));
         assert_eq!((dead.connections.opened, buy.connections.opened), (0, 3));
@@ -97,13 +97,13 @@ fn pools_speak_different_versions_of_http() {
         let streams = closed(20).to(&["http://two/"]).connections(2).http2(10);
         let streams = streams.lasts(secs(2)).named("streams");
         let two = Server::http2(Http2::new()).takes(Law::Const(ms(10)));
-        let world = World::of(in_ten_ms()).host("10.0.0.2:80", two);
+        let world = World::new(in_ten_ms()).host("10.0.0.2:80", two);
         let world = world.name("two", &["10.0.0.2:80"]);
         let plan = open("const(100,2s)").connections(4).threads(threads);
         let result = crate::run(plan.beside(streams), world);
         failures(&result.summary, &[]);
-        assert_eq!(of(&result, "main").counts.ok, 200);
-        assert_eq!(of(&result, "streams").counts.ok, 4000);
+        assert_eq!(pool_figures(&result, "main").counts.ok, 200);
+        assert_eq!(pool_figures(&result, "streams").counts.ok, 4000);
         assert_eq!(result.log.connections, 4 + 2);
     }
 }
@@ -117,7 +117,7 @@ fn rate(law: &str) -> Change {
 fn a_command_must_name_a_pool_that_can_carry_it_out() {
     let plan = || open("const(10,10s)").beside(closed(2).lasts(secs(10)).named("users"));
     let given = |run: Simulation| run.give_commands();
-    let run = || Simulation::of(plan(), World::of(in_ten_ms()));
+    let run = || Simulation::new(plan(), World::new(in_ten_ms()));
     let users = || Change::Users {
         law: Users::constant(3),
     };
@@ -147,9 +147,12 @@ fn a_signal_ends_all_pools() {
         let plan = open("const(100/s)").connections(4).lasts(secs(60));
         let plan = plan.threads(threads);
         let plan = plan.beside(closed(2).lasts(secs(60)).named("users"));
-        let result = crate::run(plan, World::of(in_ten_ms()).stopped_at(secs(2)));
+        let result = crate::run(plan, World::new(in_ten_ms()).stopped_at(secs(2)));
         failures(&result.summary, &[]);
-        let (main, users) = (of(&result, "main"), of(&result, "users"));
+        let (main, users) = (
+            pool_figures(&result, "main"),
+            pool_figures(&result, "users"),
+        );
         assert!((200..=206).contains(&main.counts.ok), "{}", main.counts.ok);
         assert!(
             (400..=412).contains(&users.counts.ok),
@@ -171,10 +174,10 @@ fn redirects_stay_within_their_pool() {
         "/from" => Answer::redirect(302, "/to"),
         _ => Answer::ok(),
     });
-    let result = crate::run(follows("a").beside(follows("b")), World::of(server));
+    let result = crate::run(follows("a").beside(follows("b")), World::new(server));
     failures(&result.summary, &[]);
-    assert_eq!(of(&result, "a").counts.ok, 10);
-    assert_eq!(of(&result, "b").counts.ok, 10);
+    assert_eq!(pool_figures(&result, "a").counts.ok, 10);
+    assert_eq!(pool_figures(&result, "b").counts.ok, 10);
     assert_eq!((result.log.requests, result.log.connections), (40, 2));
 }
 
@@ -189,12 +192,15 @@ fn connections_come_and_go_in_each_pool() {
         let replaced = replaced.lasts(secs(3)).named("replaced");
         let replaced = replaced.with(|pool| pool.connections.keep_alive = KeepAlive::AtMost(100));
         let two = Server::http2(Http2::new()).takes(Law::Const(ms(10)));
-        let world = World::of(in_ten_ms()).host("10.0.0.2:80", two);
+        let world = World::new(in_ten_ms()).host("10.0.0.2:80", two);
         let world = world.name("two", &["10.0.0.2:80"]);
         let plan = grows.threads(threads).beside(single).beside(replaced);
         let result = crate::run(plan, world);
         failures(&result.summary, &[]);
-        let (grown, single) = (of(&result, "main"), of(&result, "single"));
+        let (grown, single) = (
+            pool_figures(&result, "main"),
+            pool_figures(&result, "single"),
+        );
         assert_eq!(grown.counts.ok, 300);
         // A response takes at most the time until the next arrival of its worker.
         let opened = grown.connections.opened;
@@ -204,7 +210,7 @@ fn connections_come_and_go_in_each_pool() {
         );
         assert_eq!(single.counts.ok, 1200);
         assert_eq!(single.connections.opened, 1200);
-        let replaced = of(&result, "replaced");
+        let replaced = pool_figures(&result, "replaced");
         assert_eq!(replaced.counts.ok, 6000);
         let opened = replaced.connections.opened;
         assert!((60..=64).contains(&opened), "{opened} for 6,000 requests");
@@ -220,9 +226,12 @@ fn a_warm_up_and_drops_are_counted_by_pool() {
         "/slow" => Answer::ok().after(ms(15)),
         _ => Answer::ok(),
     });
-    let result = crate::run(drops.beside(users), World::of(server));
+    let result = crate::run(drops.beside(users), World::new(server));
     failures(&result.summary, &[]);
-    let (drops, users) = (of(&result, "main"), of(&result, "users"));
+    let (drops, users) = (
+        pool_figures(&result, "main"),
+        pool_figures(&result, "users"),
+    );
     assert_eq!(drops.counts.intended, 800);
     // A response every 15 ms, for eight seconds.
     assert_eq!((drops.counts.ok, drops.counts.dropped), (533, 267));
@@ -249,7 +258,7 @@ fn random_arrivals_of_two_pools_are_independent() {
         let url = format!("http://sut/{path}");
         open("const(100,10s)").poisson().to(&[&url]).connections(50)
     };
-    let world = || World::of(Server::new()).keeps_requests();
+    let world = || World::new(Server::new()).keeps_requests();
     let times = |result: &Simulated, prefix: &str| -> Vec<Nanos> {
         asked(result, prefix)
             .into_iter()
@@ -301,7 +310,7 @@ fn random_data_of_two_pools_are_independent() {
         let plan = closed(1).requests(2).named(name).seed(7);
         plan.with(move |pool| pool.requests[0].data = Some(Arc::new(Seeds(name))))
     };
-    let world = World::of(Server::new()).keeps_requests();
+    let world = World::new(Server::new()).keeps_requests();
     let result = crate::run(pool("a").beside(pool("b")), world);
     let targets = |prefix| -> Vec<String> {
         let asked = asked(&result, prefix).into_iter();
@@ -321,11 +330,15 @@ fn small_pools_run_on_threads_of_their_own() {
     for (threads, expected) in [(1, 1), (2, 2), (3, 3), (8, 3)] {
         let plan = small("a").threads(threads);
         let plan = plan.beside(small("b")).beside(small("c"));
-        let result = crate::run(plan, World::of(in_ten_ms()));
+        let result = crate::run(plan, World::new(in_ten_ms()));
         failures(&result.summary, &[]);
         assert_eq!(result.summary.generator.threads, expected, "of {threads}");
         for name in ["a", "b", "c"] {
-            assert_eq!(of(&result, name).counts.ok, 200, "{name} of {threads}");
+            assert_eq!(
+                pool_figures(&result, name).counts.ok,
+                200,
+                "{name} of {threads}"
+            );
         }
         assert_eq!(result.log.connections, 3);
     }
@@ -340,10 +353,10 @@ fn a_silent_target_takes_no_dials_of_other_pools() {
         pool.stop.drain = Drain::Ignore;
     });
     let buy = closed(500).lasts(secs(1)).named("buy").connections(500);
-    let world = World::of(in_ten_ms()).host("10.9.9.9:80", Server::swallowing());
+    let world = World::new(in_ten_ms()).host("10.9.9.9:80", Server::swallowing());
     let world = world.name("silent", &["10.9.9.9:80"]);
     let result = crate::run(silent.beside(buy), world);
-    let buy = of(&result, "buy");
+    let buy = pool_figures(&result, "buy");
     assert_eq!((buy.counts.ok, failed(buy).len()), (50_000, 0));
     // All connections were open before the start.
     assert_eq!(buy.latency.waiting.max(), Nanos::ZERO);

@@ -7,7 +7,7 @@ use drumfire_testkit::{Answer, Law, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
 fn stopped(server: Server, at: Nanos) -> World {
-    World::of(server).stopped_at(at)
+    World::new(server).stopped_at(at)
 }
 
 /// A stop is noticed within 50 ms.
@@ -147,7 +147,7 @@ fn a_threshold_that_fails_ends_the_run() {
             .connections(20)
             .threads(threads);
         plan.thresholds = vec![Threshold::abort_on("failed>10%").expect("a condition")];
-        let result = run(plan, World::of(server));
+        let result = run(plan, World::new(server));
         let row = &result.summary.thresholds[0];
         assert_eq!(
             (row.passed, row.ended_run_at),

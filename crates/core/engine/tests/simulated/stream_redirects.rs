@@ -46,7 +46,7 @@ fn countdown(status: u16) -> Http2 {
 }
 
 fn world(script: Http2) -> World {
-    World::of(Server::http2(script).takes(Law::Const(us(100))))
+    World::new(Server::http2(script).takes(Law::Const(us(100))))
 }
 
 /// As over HTTP/1.1, such a body is not read.
@@ -197,7 +197,7 @@ fn a_redirect_before_the_body_is_whole_leaves_the_rest_unsent() {
 fn the_timeout_covers_all_hops() {
     let server = Server::http2(countdown(302)).takes(Law::Const(ms(40)));
     let plan = following(10, "http://sut/9").with(|plan| plan.timeouts.total = ms(100));
-    let result = run(plan, World::of(server));
+    let result = run(plan, World::new(server));
     assert_eq!(result.summary.total.counts.timed_out, 20);
     let failed = &result.summary.total.latency.failed;
     assert!(failed.min() >= ms(100) && failed.max() <= ms(102));
@@ -223,7 +223,7 @@ fn a_head_has_its_time_on_every_hop() {
             plan.timeouts.head = ms(50);
         })
     };
-    let slow = |time| World::of(Server::http2(countdown(302)).takes(Law::Const(time)));
+    let slow = |time| World::new(Server::http2(countdown(302)).takes(Law::Const(time)));
     let result = run(timeouts(following(9, "http://sut/9")), slow(ms(40)));
     failures(&result.summary, &[]);
     let result = run(timeouts(following(9, "http://sut/9")), slow(ms(60)));

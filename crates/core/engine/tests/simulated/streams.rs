@@ -20,7 +20,7 @@ fn together(users: u32) -> Draft {
 fn a_queue_is_the_same_as_over_http1() {
     let world = |server: Server| {
         let server = server.takes(Law::Exponential(ms(1))).serves_at_a_time(1);
-        World::of(server).network(Network::each_way(us(50)))
+        World::new(server).network(Network::each_way(us(50)))
     };
     let plan = || open("const(800/s,100s)").poisson().seed(7);
     for late in [LatePolicy::Queue, LatePolicy::Skip, LatePolicy::Drop(ms(3))] {
@@ -43,7 +43,7 @@ fn what_waits_too_long_for_room_has_timed_out() {
     let plan = open("const(100/s,5s)")
         .http2(1000)
         .with(|plan| plan.timeouts.total = secs(1));
-    let result = run(plan, World::of(Server::http2(Http2::new().allows(0))));
+    let result = run(plan, World::new(Server::http2(Http2::new().allows(0))));
     failures(&result.summary, &[(Outcome::TimeoutTotal, 500)]);
     let failed = &result.summary.total.latency.failed;
     assert!(failed.min() >= secs(1) && failed.max() <= secs(1) + ms(2));
@@ -55,7 +55,10 @@ fn a_stop_is_accounted_for() {
     for threads in [1, 2] {
         let plan = open("const(1000/s,60s)").connections(2).http2(20);
         let server = http2().takes(Law::Const(ms(30)));
-        let result = run(plan.threads(threads), World::of(server).stopped_at(secs(3)));
+        let result = run(
+            plan.threads(threads),
+            World::new(server).stopped_at(secs(3)),
+        );
         let counts = result.summary.total.counts;
         failures(&result.summary, &[]);
         assert!((3000..=3060).contains(&counts.intended), "{counts:?}");
@@ -67,7 +70,7 @@ fn a_stop_is_accounted_for() {
 #[test]
 fn a_warm_up_is_not_measured() {
     let plan = open("const(100/s,10s)").http2(10).warmup(secs(2));
-    let result = run(plan, World::of(http2().takes(Law::Const(ms(1)))));
+    let result = run(plan, World::new(http2().takes(Law::Const(ms(1)))));
     let total = &result.summary.total;
     assert_eq!((total.counts.ok, total.warmup.ok), (800, 200));
 }
@@ -75,7 +78,7 @@ fn a_warm_up_is_not_measured() {
 #[test]
 fn one_dead_address_of_two_costs_nothing() {
     for dead in [Server::refusing(), Server::unreachable()] {
-        let world = World::of(http2().takes(Law::Const(ms(1))))
+        let world = World::new(http2().takes(Law::Const(ms(1))))
             .host("10.0.0.2:80", dead)
             .name("sut", &["10.0.0.2:80", "10.0.0.1:80"]);
         let plan = open("const(1000/s,5s)").connections(4).http2(5);
@@ -89,7 +92,7 @@ fn one_dead_address_of_two_costs_nothing() {
 #[test]
 fn connections_are_spread_over_addresses() {
     let created = Server::http2(Http2::new().says(Reply::status(201)));
-    let world = World::of(http2())
+    let world = World::new(http2())
         .host("10.0.0.2:80", created)
         .name("sut", &["10.0.0.1:80", "10.0.0.2:80"]);
     // The connections of all workers take turns together.
@@ -104,7 +107,7 @@ fn connections_are_spread_over_addresses() {
 /// A name with two servers, which are distinguished by their answers.
 fn two_servers(first: Server) -> World {
     let created = Server::http2(Http2::new().says(Reply::status(201)));
-    World::of(http2())
+    World::new(http2())
         .host("10.0.0.2:80", created)
         .host("10.0.0.1:80", first)
         .name("sut", &["10.0.0.1:80", "10.0.0.2:80"])
@@ -149,7 +152,7 @@ fn the_first_address_is_used_again_when_it_is_back() {
 #[test]
 fn requests_in_turn_have_steps_of_their_own() {
     let urls = ["http://sut/a", "http://sut/b", "http://sut/c"];
-    let world = World::of(http2().takes(Law::Const(ms(1)))).keeps_requests();
+    let world = World::new(http2().takes(Law::Const(ms(1)))).keeps_requests();
     let result = run(together(6).to(&urls).requests(600), world);
     failures(&result.summary, &[]);
     for step in result.summary.steps() {
@@ -171,7 +174,7 @@ fn a_call_that_is_sent_again_is_one_call() {
             .says(Reply::unary(b"hi"));
         let plan = together(20).requests(1000).calls(CallKind::Unary, said);
         let server = Server::http2(script).takes(Law::Const(ms(10)));
-        let result = run(plan, World::of(server).network(Network::each_way(ms(1))));
+        let result = run(plan, World::new(server).network(Network::each_way(ms(1))));
         failures(&result.summary, &[]);
         let total = &result.summary.total;
         assert_eq!((total.counts.ok, total.retried), (1000, 24 * 20));
@@ -256,7 +259,7 @@ fn what_ends_a_connection_is_the_failure_of_all_that_it_carries() {
                 _ => Reply::ok(),
             });
         let server = Server::http2(script).takes(Law::Const(ms(10)));
-        let world = World::of(server).network(Network::each_way(ms(1)));
+        let world = World::new(server).network(Network::each_way(ms(1)));
         let result = run(together(4).requests(40), world);
         failures(&result.summary, &[(outcome, 4)]);
         assert_eq!(result.summary.total.counts.ok, 36, "{outcome:?}");
@@ -273,7 +276,7 @@ fn a_stream_that_ends_too_soon_says_after_how_many_bytes() {
     let short = short.data(b"hello").ends();
     let result = run(
         together(2).requests(10),
-        World::of(Server::http2(Http2::new().says(short))),
+        World::new(Server::http2(Http2::new().says(short))),
     );
     failures(&result.summary, &[(Outcome::Truncated, 10)]);
     let errors = result.summary.total.errors();
@@ -292,7 +295,7 @@ fn an_endless_head_is_the_failure_of_its_stream_alone() {
         _ => Reply::ok(),
     });
     let server = Server::http2(script).takes(Law::Const(ms(10)));
-    let world = World::of(server).network(Network::each_way(ms(1)));
+    let world = World::new(server).network(Network::each_way(ms(1)));
     let result = run(together(4).requests(40), world);
     let lost = (Outcome::H2ConnectionEnhanceYourCalm, 3);
     failures(&result.summary, &[(Outcome::LimitHead, 1), lost]);
@@ -359,7 +362,7 @@ fn answers_that_break_the_protocol_end_their_streams_and_no_connection() {
     ] {
         let told = format!("{reply:?}");
         let server = Server::http2(Http2::new().says(reply));
-        let result = run(together(4).requests(40), World::of(server));
+        let result = run(together(4).requests(40), World::new(server));
         let count = seen(&result.summary, outcome);
         assert_eq!(count, 40, "{told}: {:?}", result.summary.total.errors());
         assert_eq!(result.log.connections, 1, "{told}");

@@ -24,7 +24,7 @@ const HAND_OVER: f64 = 50e-6;
 const QUANTILES: [f64; 8] = [0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0];
 
 fn world(server: Server) -> World {
-    World::of(server).client(Client::ideal().wakes_threads_in(WAKE))
+    World::new(server).client(Client::ideal().wakes_threads_in(WAKE))
 }
 
 fn takes(time: Nanos) -> World {
@@ -42,7 +42,7 @@ fn stalls_once(time: Nanos, request: u64, stall: Nanos) -> World {
 }
 
 fn on(threads: u32, plan: &Draft, world: World) -> Simulated {
-    Simulation::of(plan.clone().threads(threads), world).run()
+    Simulation::new(plan.clone().threads(threads), world).run()
 }
 
 /// Checks that a run on several threads has the figures of the run on one.

@@ -26,7 +26,7 @@ fn all_timed_out(result: &Simulated, outcome: Outcome, count: u64, after: Nanos)
 }
 
 fn world(answer: Answer) -> World {
-    World::of(Server::new().says(answer))
+    World::new(Server::new().says(answer))
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn opening_a_connection_has_a_time() {
     let plan = closed(4)
         .requests(8)
         .with(|plan| plan.timeouts.connect = ms(700));
-    let result = run(plan, World::of(Server::swallowing()));
+    let result = run(plan, World::new(Server::swallowing()));
     let total = &result.summary.total;
     failures(&result.summary, &[(Outcome::TimeoutConnect, 8)]);
     assert_eq!(total.counts.timed_out, 8);
@@ -90,7 +90,7 @@ fn what_ends_while_its_connection_is_opened_has_waited() {
         plan.with(|plan| plan.connections.growth = Growth::AsNeeded)
     };
     let dead = plan().with(|plan| plan.timeouts.connect = ms(300));
-    let summary = run(dead, World::of(Server::swallowing())).summary;
+    let summary = run(dead, World::new(Server::swallowing())).summary;
     failures(&summary, &[(Outcome::TimeoutConnect, 20)]);
     let latency = &summary.total.latency;
     assert_eq!(latency.service_time.count(), 0);
@@ -101,7 +101,7 @@ fn what_ends_while_its_connection_is_opened_has_waited() {
 
     // A run that ends first has equal figures.
     let cut = plan().with(|plan| plan.stop.drain = Drain::Ignore);
-    let summary = run(cut, World::of(Server::swallowing())).summary;
+    let summary = run(cut, World::new(Server::swallowing())).summary;
     let latency = &summary.total.latency;
     assert_eq!(latency.service_time.count(), 0);
     assert_eq!(
@@ -111,7 +111,7 @@ fn what_ends_while_its_connection_is_opened_has_waited() {
     assert!(latency.waiting.is_at_least(0.5));
 
     // A connection that is refused has also taken time.
-    let summary = run(plan(), World::of(Server::refusing())).summary;
+    let summary = run(plan(), World::new(Server::refusing())).summary;
     let latency = &summary.total.latency;
     assert_eq!(
         (latency.service_time.count(), latency.waiting.count()),
@@ -138,7 +138,7 @@ fn a_timeout_counts_from_the_connection_and_response_time_from_the_schedule() {
 fn a_timeout_is_scanned_for_and_no_more() {
     // Fifty answers a second need no deadline checks; only a thousand would.
     let plan = open("const(50/s,60s)").connections(1000);
-    let result = run(plan, World::of(Server::new().takes(Law::Const(us(100)))));
+    let result = run(plan, World::new(Server::new().takes(Law::Const(us(100)))));
     assert_eq!(result.summary.total.counts.ok, 3000);
     // Two turns per request, one per second for the interval, one every 50 ms to check for signals.
     assert!(
@@ -155,7 +155,7 @@ fn a_client_that_stood_still_does_not_blame_the_target_for_what_had_arrived() {
         .thinks(ms(1))
         .lasts(secs(4))
         .with(|plan| plan.timeouts.total = secs(1));
-    let world = World::of(Server::new().takes(Law::Const(ms(10))))
+    let world = World::new(Server::new().takes(Law::Const(ms(10))))
         .client(Client::ideal().stopped(ms(1005), secs(2)));
     let result = run(plan, world);
     failures(&result.summary, &[]);

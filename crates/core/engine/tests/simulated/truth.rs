@@ -9,7 +9,7 @@ use drumfire_units::Nanos;
 
 /// A fast server that stalls for 1 s in every 10 s.
 fn stalling() -> World {
-    World::of(
+    World::new(
         Server::new()
             .takes(Law::Const(us(20)))
             .stalls(secs(1), secs(10)),
@@ -71,7 +71,7 @@ fn a_closed_loop_does_not_see_the_stall() {
     let server = Server::new()
         .takes(Law::Const(ms(1)))
         .stalls(secs(1), secs(10));
-    let result = run(closed(4).lasts(secs(100)), World::of(server));
+    let result = run(closed(4).lasts(secs(100)), World::new(server));
     let service = &result.summary.total.latency.service_time;
     // Four users, 90 s in which the server serves, and one request each that met the last stall.
     assert_eq!(service.count(), 4 * (90 * 1000 + 1));
@@ -97,7 +97,7 @@ fn is_mm1(rate: u32, tolerance: f64) {
     let server = Server::new()
         .takes(Law::Exponential(ms(1)))
         .serves_at_a_time(1);
-    let world = World::of(server).network(Network::each_way(us(50)));
+    let world = World::new(server).network(Network::each_way(us(50)));
     let result = run(plan, world);
     let total = &result.summary.total;
     let response = &total.latency.response_time;
@@ -137,7 +137,7 @@ fn few_connections_do_not_hide_a_queue() {
     // change.
     let plan = |connections| open("const(800/s,500s)").poisson().connections(connections);
     let world = || {
-        World::of(
+        World::new(
             Server::new()
                 .takes(Law::Exponential(ms(1)))
                 .serves_at_a_time(1),
@@ -154,7 +154,7 @@ fn few_connections_do_not_hide_a_queue() {
 
 /// A client that is stopped at 3 s, for `pause`.
 fn halted(pause: Nanos) -> World {
-    World::of(Server::new().takes(Law::Const(us(100))))
+    World::new(Server::new().takes(Law::Const(us(100))))
         .client(Client::ideal().stopped(secs(3), pause))
 }
 
@@ -203,7 +203,7 @@ fn stops_of_the_client_are_lag_whatever_bounds_the_load() {
     let users = |n| Users::changing(vec![(Nanos::ZERO, n)]).expect("a number");
     let free = run(
         load().connections(100),
-        World::of(http1()).client(halting()),
+        World::new(http1()).client(halting()),
     );
     let expected = quantile(&free.summary.total.latency.lag, 0.99);
     close("without a bound", expected, 0.054, 0.05);
@@ -214,7 +214,7 @@ fn stops_of_the_client_are_lag_whatever_bounds_the_load() {
         ("users", load().connections(50).users(users(3)), http1()),
     ] {
         for threads in [1, 2] {
-            let world = World::of(server.clone()).client(halting());
+            let world = World::new(server.clone()).client(halting());
             let result = run(plan.clone().threads(threads), world);
             let total = &result.summary.total;
             assert_eq!(total.counts.ok, 6000);
@@ -231,7 +231,8 @@ fn stops_of_the_client_are_lag_whatever_bounds_the_load() {
 #[test]
 fn a_stop_before_overload_does_not_add_up() {
     let client = Client::ideal().stopped(secs(1), ms(60)).wakes_late(us(20));
-    let world = World::of(Server::new().takes(Law::Const(ms(10)))).client(client.call_takes(us(1)));
+    let world =
+        World::new(Server::new().takes(Law::Const(ms(10)))).client(client.call_takes(us(1)));
     let result = run(open("const(10/s,1s) const(150/s,9s)").connections(1), world);
     let lag = &result.summary.total.latency.lag;
     assert!(lag.max() >= ms(59) && lag.max() <= ms(61), "{}", lag.max());
@@ -263,7 +264,7 @@ fn a_stop_of_an_idle_client_is_found() {
 fn a_busy_client_says_so() {
     // 20 µs a call, three calls a request: 1,000 requests take 60 ms, 12,000 do not fit.
     let world = || {
-        World::of(Server::new().takes(Law::Const(us(100))))
+        World::new(Server::new().takes(Law::Const(us(100))))
             .client(Client::ideal().call_takes(us(20)))
     };
     let idle = run(open("const(1000/s,5s)").connections(50), world());
@@ -283,7 +284,7 @@ fn a_client_without_a_cpu_says_so() {
         .starved(secs(5), ms(90))
         .starved(secs(6), ms(90))
         .starved(secs(7), ms(90));
-    let world = World::of(Server::new()).client(starved);
+    let world = World::new(Server::new()).client(starved);
     let result = run(closed(4).thinks(ms(1)).lasts(secs(10)), world);
     let verdict = &result.summary.verdict;
     assert_eq!(result.summary.generator.run_queue_delay, ms(6 * 90));
@@ -292,7 +293,7 @@ fn a_client_without_a_cpu_says_so() {
 
 #[test]
 fn a_late_wake_is_lag_and_nothing_else() {
-    let world = World::of(Server::new().takes(Law::Const(ms(2))))
+    let world = World::new(Server::new().takes(Law::Const(ms(2))))
         .client(Client::ideal().wakes_late(us(30)));
     let result = run(open("const(100/s,20s)").connections(10), world);
     let latency = &result.summary.total.latency;

@@ -10,7 +10,7 @@ const SERVICE: Nanos = Nanos::from_millis(1);
 
 /// A server that works until 9 s and then hangs.
 fn frozen(server: Server) -> World {
-    World::of(
+    World::new(
         server
             .takes(Law::Const(SERVICE))
             .stalls(secs(91), secs(100)),
@@ -127,7 +127,7 @@ fn what_is_in_flight_when_the_drain_ends_is_in_the_service_time() {
             plan = plan.http2(1);
             server = Server::http2(Http2::new()).takes(Law::Const(secs(1000)));
         }
-        let result = run(plan, World::of(server));
+        let result = run(plan, World::new(server));
         let counts = result.summary.total.counts;
         assert_eq!((counts.pending, counts.in_flight, counts.sent), (0, 5, 5));
         let latency = &result.summary.total.latency;
@@ -142,7 +142,7 @@ fn what_is_in_flight_when_the_drain_ends_is_in_the_service_time() {
 
 #[test]
 fn any_number_of_requests_may_be_pending() {
-    let world = World::of(Server::new().takes(Law::Const(ms(10))));
+    let world = World::new(Server::new().takes(Law::Const(ms(10))));
     let urls = ["http://sut/a", "http://sut/b", "http://sut/c"];
     let plan = open("const(3000000/s)").to(&urls).lasts(secs(1));
     let result = run(plan, world);

@@ -23,7 +23,7 @@ fn calls(kind: CallKind, said: Said, streaming: Streaming, deadline: Option<Nano
 
 /// A server without network delay that follows the script after 10 ms.
 fn world(script: Http2) -> World {
-    World::of(Server::http2(script).takes(Law::Const(ms(10))))
+    World::new(Server::http2(script).takes(Law::Const(ms(10))))
 }
 
 /// A server that sends this reply as soon as it has received a call's head.
@@ -106,7 +106,7 @@ fn a_call_that_never_begins_leaves_all_unsent() {
         for said in [Said::times(7), Said::times(7).varying()] {
             let each = if kind == CallKind::Unary { 1 } else { 7 };
             let plan = calls(kind, said, Streaming::default(), None);
-            check(&run(plan, World::of(Server::refusing())), 0, each * CALLS);
+            check(&run(plan, World::new(Server::refusing())), 0, each * CALLS);
         }
     }
 }

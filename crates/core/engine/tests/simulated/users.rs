@@ -10,7 +10,7 @@ pub(crate) fn changing(changes: &[(u64, u32)]) -> Users {
 }
 
 fn slow() -> World {
-    World::of(Server::new().takes(Law::Const(ms(100))))
+    World::new(Server::new().takes(Law::Const(ms(100))))
 }
 
 #[test]

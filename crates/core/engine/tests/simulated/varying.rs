@@ -136,7 +136,7 @@ fn noting(http2: bool, into: &Arrivals) -> Server {
 }
 
 /// The numbers 0, 1, 2, … in the rendered parts of each request.
-fn of(arrived: &Arrived) -> [u64; 5] {
+fn rendered_numbers(arrived: &Arrived) -> [u64; 5] {
     let numbers: Vec<u64> = arrived
         .of
         .split(' ')
@@ -163,13 +163,13 @@ fn what_arrives_is_what_was_rendered() {
         });
         let plan = closed(4).requests(200).connections(2).threads(threads);
         let plan = if http2 { plan.http2(2) } else { plan };
-        let result = run(varying(plan, &data), World::of(noting(http2, &arrivals)));
+        let result = run(varying(plan, &data), World::new(noting(http2, &arrivals)));
         failures(&result.summary, &[]);
         let mut arrived = arrivals.lock().expect("a lock").clone();
-        arrived.sort_by_key(|one| of(one)[0]);
+        arrived.sort_by_key(|one| rendered_numbers(one)[0]);
         assert_eq!(arrived.len(), 200);
         for (n, one) in (0..).zip(&arrived) {
-            let [number, user, ..] = of(one);
+            let [number, user, ..] = rendered_numbers(one);
             assert_eq!(number, n, "http2 {http2}, {threads} threads");
             assert_eq!(one.target, format!("/n{n}?u={user}"));
             let host = if data.host {
@@ -194,12 +194,12 @@ fn users_iterations_and_connections_are_the_runs() {
             .connections(if http2 { 2 } else { 4 });
         let plan = plan.threads(threads);
         let plan = if http2 { plan.http2(2) } else { plan };
-        let result = run(varying(plan, &data), World::of(noting(http2, &arrivals)));
+        let result = run(varying(plan, &data), World::new(noting(http2, &arrivals)));
         failures(&result.summary, &[]);
         let mut users: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut connections = BTreeMap::new();
         for one in arrivals.lock().expect("a lock").iter() {
-            let [_, user, iteration, connection, _] = of(one);
+            let [_, user, iteration, connection, _] = rendered_numbers(one);
             users.entry(user).or_default().push(iteration);
             *connections.entry(connection).or_insert(0) += 1;
         }
@@ -238,7 +238,7 @@ fn what_would_be_no_request_is_not_sent() {
             let plan = open("const(10/s,1s)").connections(2);
             let plan = if http2 { plan.http2(2) } else { plan };
             let arrivals = Arrivals::default();
-            let result = run(varying(plan, &data), World::of(noting(http2, &arrivals)));
+            let result = run(varying(plan, &data), World::new(noting(http2, &arrivals)));
             failures(&result.summary, &[(Outcome::BadData, 10)]);
             assert_eq!(result.log.requests, 0, "{why}");
             let errors = format!("{:?}", result.summary.total.errors());
@@ -269,7 +269,7 @@ fn a_request_that_is_sent_again_is_not_rendered_again() {
     let arrivals = Arrivals::default();
     let server = noting(false, &arrivals).closes_idle(ms(10));
     let network = drumfire_testkit::Network::each_way(ms(3));
-    let world = World::of(server).network(network);
+    let world = World::new(server).network(network);
     let result = run(varying(plan, &data), world);
     failures(&result.summary, &[]);
     assert!(
@@ -287,7 +287,7 @@ fn a_request_that_is_sent_again_is_not_rendered_again() {
     let script = Http2::new().goes_away(10, LastId::Of(9), 0, Farewell::WhenDone);
     let server = Server::http2(script).takes(Law::Const(ms(1)));
     let plan = closed(4).requests(200).http2(4).connections(1);
-    let result = run(varying(plan, &data), World::of(server));
+    let result = run(varying(plan, &data), World::new(server));
     assert!(
         result.summary.total.retried > 10,
         "{}",
@@ -336,7 +336,7 @@ fn a_call_has_one_time_in_all_its_parts_and_attempts() {
     let plan = plan.calls_with(CallKind::Unary, Said::once(), move |call| call.data = own);
     let script = Http2::new().refuses(0.5).says(Reply::unary(b"hello"));
     let server = Server::http2(script).takes(Law::Const(ms(1)));
-    let result = run(plan, World::of(server));
+    let result = run(plan, World::new(server));
     assert!(result.summary.total.retried > 10);
     let noted = data.0.lock().expect("a lock");
     assert_eq!(noted.len(), 100);
@@ -371,7 +371,7 @@ fn a_redirect_takes_along_what_was_rendered() {
             let fixed = Header::new("X-Fixed", b"kept").expect("a field");
             pool.requests[0].headers.push(fixed);
         });
-        let result = run(varying(plan, &data), World::of(server));
+        let result = run(varying(plan, &data), World::new(server));
         failures(&result.summary, &[]);
         let arrived = arrivals.lock().expect("a lock").clone();
         assert_eq!(arrived.len(), 40);
@@ -402,7 +402,7 @@ fn twenty(server: Server, change: impl FnOnce(&mut drumfire_plan::Pool)) -> (Sim
         ..Everything::default()
     });
     let plan = closed(2).requests(20).with(change);
-    let world = World::of(server).keeps_requests();
+    let world = World::new(server).keeps_requests();
     let result = run(varying(plan, &data), world);
     failures(&result.summary, &[]);
     assert_eq!(arrivals.lock().expect("a lock").len(), 20);
@@ -443,7 +443,7 @@ fn a_proxy_is_told_the_whole_url() {
         pool.reach.proxy = Some(proxy);
     });
     for one in arrivals.lock().expect("a lock").iter() {
-        let [number, user, ..] = of(one);
+        let [number, user, ..] = rendered_numbers(one);
         assert_eq!(one.target, format!("http://far.test/n{number}?u={user}"));
         assert_eq!(one.host, "far.test");
     }
@@ -457,7 +457,7 @@ fn requests_that_vary_and_those_that_do_not_take_turns() {
         .requests(60);
     let data = Arc::new(Everything::default());
     let plan = plan.with(|plan| plan.requests[1].data = Some(data));
-    let result = run(plan, World::of(noting(false, &arrivals)));
+    let result = run(plan, World::new(noting(false, &arrivals)));
     failures(&result.summary, &[]);
     let arrived = arrivals.lock().expect("a lock").clone();
     let same = arrived
@@ -467,7 +467,7 @@ fn requests_that_vary_and_those_that_do_not_take_turns() {
     let mut others: Vec<u64> = arrived
         .iter()
         .filter(|one| one.target.starts_with("/n"))
-        .map(|one| of(one)[0])
+        .map(|one| rendered_numbers(one)[0])
         .collect();
     others.sort_unstable();
     assert!(others.iter().copied().eq((0..30).map(|n| 2 * n + 1)));

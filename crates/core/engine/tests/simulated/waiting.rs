@@ -8,7 +8,7 @@ use drumfire_testkit::{Http2, Law, Network, Server, World, closed};
 use drumfire_units::Nanos;
 
 fn server() -> World {
-    World::of(Server::new().takes(Law::Const(ms(20))))
+    World::new(Server::new().takes(Law::Const(ms(20))))
 }
 
 /// Checks *the* latency, its median in seconds, and that the slowest request is its maximum.
@@ -51,7 +51,7 @@ fn users_who_share_connections_wait_for_each_other() {
 #[test]
 fn users_wait_for_streams_that_a_server_does_not_allow() {
     let script = Http2::new().allows(3);
-    let world = World::of(Server::http2(script).takes(Law::Const(ms(20))));
+    let world = World::new(Server::http2(script).takes(Law::Const(ms(20))));
     let plan = closed(30).connections(1).http2(30).lasts(secs(10));
     let result = run(plan, world);
     let summary = &result.summary;

@@ -27,7 +27,7 @@ fn compressed(encoding: Encoding, payload: &[u8]) -> Exchange {
             ("grpc-encoding", encoding.name()),
         ]),
         body: Some(body),
-        ..Exchange::of(&[])
+        ..Exchange::with_messages(&[])
     }
 }
 

@@ -84,17 +84,22 @@ fn trailers_only(http_status: u16, fields_of: &[(&str, &str)]) -> Exchange {
 fn body(bytes: &[u8]) -> Exchange {
     Exchange {
         body: Some(bytes.to_vec()),
-        ..Exchange::of(&[])
+        ..Exchange::with_messages(&[])
     }
 }
 
 #[test]
 fn good_replies() {
-    ends(&Exchange::of(&[b"hello"]), &ONE, Code::OK, 1);
-    ends(&Exchange::of(&[b""]), &ONE, Code::OK, 1);
-    ends(&Exchange::of(&[&[7; 64]]), &ONE, Code::OK, 1);
-    ends(&Exchange::of(&[]), &MANY, Code::OK, 0);
-    ends(&Exchange::of(&[b"a", b"", b"ccc"]), &MANY, Code::OK, 3);
+    ends(&Exchange::with_messages(&[b"hello"]), &ONE, Code::OK, 1);
+    ends(&Exchange::with_messages(&[b""]), &ONE, Code::OK, 1);
+    ends(&Exchange::with_messages(&[&[7; 64]]), &ONE, Code::OK, 1);
+    ends(&Exchange::with_messages(&[]), &MANY, Code::OK, 0);
+    ends(
+        &Exchange::with_messages(&[b"a", b"", b"ccc"]),
+        &MANY,
+        Code::OK,
+        3,
+    );
     let only = trailers_only(
         200,
         &[("content-type", "application/grpc"), ("grpc-status", "0")],
@@ -106,7 +111,7 @@ fn good_replies() {
 fn a_reply_without_trailers_is_never_ok() {
     let cut = Exchange {
         trailers: None,
-        ..Exchange::of(&[b"hello"])
+        ..Exchange::with_messages(&[b"hello"])
     };
     violates(&cut, &ONE, Code::INTERNAL, Violation::TrailersMissing);
     violates(&cut, &MANY, Code::INTERNAL, Violation::TrailersMissing);
@@ -118,23 +123,26 @@ fn a_reply_without_trailers_is_never_ok() {
     violates(&early, &ONE, Code::INTERNAL, Violation::TrailersMissing);
     let contradicted = head(
         &[("content-type", "application/grpc"), ("grpc-status", "8")],
-        trailers(fields(&[("grpc-status", "9")]), Exchange::of(&[])),
+        trailers(
+            fields(&[("grpc-status", "9")]),
+            Exchange::with_messages(&[]),
+        ),
     );
     ends(&contradicted, &ONE, Code::FAILED_PRECONDITION, 0);
 }
 
 #[test]
 fn the_number_of_messages_is_checked() {
-    let none = Exchange::of(&[]);
+    let none = Exchange::with_messages(&[]);
     violates(&none, &ONE, Code::UNIMPLEMENTED, Violation::MessageMissing);
     let only = trailers_only(
         200,
         &[("content-type", "application/grpc"), ("grpc-status", "0")],
     );
     violates(&only, &ONE, Code::UNIMPLEMENTED, Violation::MessageMissing);
-    let two = Exchange::of(&[b"a", b"b"]);
+    let two = Exchange::with_messages(&[b"a", b"b"]);
     violates(&two, &ONE, Code::UNIMPLEMENTED, Violation::MessageSurplus);
-    let two_empty = Exchange::of(&[b"", b""]);
+    let two_empty = Exchange::with_messages(&[b"", b""]);
     violates(
         &two_empty,
         &ONE,
@@ -142,7 +150,12 @@ fn the_number_of_messages_is_checked() {
         Violation::MessageSurplus,
     );
     // A failure needs no message, and may follow one.
-    let failed = |messages| trailers(fields(&[("grpc-status", "5")]), Exchange::of(messages));
+    let failed = |messages| {
+        trailers(
+            fields(&[("grpc-status", "5")]),
+            Exchange::with_messages(messages),
+        )
+    };
     ends(&failed(&[]), &ONE, Code::NOT_FOUND, 0);
     ends(&failed(&[b"a"]), &ONE, Code::NOT_FOUND, 1);
 }
@@ -180,7 +193,10 @@ fn statuses_are_read() {
         (&[], Code::UNKNOWN, Some(Violation::StatusMissing)),
     ] {
         let given: Vec<_> = values.iter().map(|value| ("grpc-status", *value)).collect();
-        let (status, _) = play(&trailers(fields(&given), Exchange::of(&[b"a"])), &ONE);
+        let (status, _) = play(
+            &trailers(fields(&given), Exchange::with_messages(&[b"a"])),
+            &ONE,
+        );
         assert_eq!(
             (status.code, status.violation),
             (code, violation),
@@ -219,7 +235,10 @@ fn messages_and_details_of_a_status_are_kept_within_bounds() {
         (&[("other-bin", "no base64")], None, None),
     ] {
         let given = [&[("grpc-status", "5")], given].concat();
-        let (status, _) = play(&trailers(fields(&given), Exchange::of(&[])), &ONE);
+        let (status, _) = play(
+            &trailers(fields(&given), Exchange::with_messages(&[])),
+            &ONE,
+        );
         assert_eq!((status.code, status.violation), (Code::NOT_FOUND, None));
         assert_eq!(status.message.as_deref(), message);
         assert_eq!(status.details.as_deref(), details);
@@ -229,7 +248,10 @@ fn messages_and_details_of_a_status_are_kept_within_bounds() {
         ("grpc-message", "fine"),
         ("grpc-status-details-bin", "CAU"),
     ];
-    let (status, _) = play(&trailers(fields(&ok), Exchange::of(&[b"a"])), &ONE);
+    let (status, _) = play(
+        &trailers(fields(&ok), Exchange::with_messages(&[b"a"])),
+        &ONE,
+    );
     assert_eq!(status, Status::OK);
 }
 
@@ -237,7 +259,7 @@ fn messages_and_details_of_a_status_are_kept_within_bounds() {
 fn lengths_are_checked() {
     let too_long = Violation::MessageTooLong;
     violates(
-        &Exchange::of(&[&[7; 65]]),
+        &Exchange::with_messages(&[&[7; 65]]),
         &ONE,
         Code::RESOURCE_EXHAUSTED,
         too_long,
@@ -297,7 +319,7 @@ fn flags_are_checked() {
             ("content-type", "application/grpc"),
             ("grpc-encoding", "foo"),
         ],
-        Exchange::of(&[b"a"]),
+        Exchange::with_messages(&[b"a"]),
     );
     ends(&unused, &ONE, Code::OK, 1);
 }
@@ -319,7 +341,7 @@ fn content_types_are_checked() {
         ("", Some(Violation::ContentType)),
     ] {
         let given = [("content-type", value)];
-        let (status, _) = play(&head(&given, Exchange::of(&[b"a"])), &ONE);
+        let (status, _) = play(&head(&given, Exchange::with_messages(&[b"a"])), &ONE);
         assert_eq!(status.violation, violation, "{value}");
         assert_eq!(status.is_ok(), violation.is_none(), "{value}");
         let given = [("content-type", value), ("grpc-status", "0")];
@@ -350,7 +372,7 @@ fn http_statuses_count_when_there_is_no_other() {
             let odd = Exchange {
                 http_status,
                 trailers: claimed,
-                ..Exchange::of(&[b"a"])
+                ..Exchange::with_messages(&[b"a"])
             };
             violates(&odd, &ONE, code, violation);
         }
@@ -364,7 +386,7 @@ fn http_statuses_count_when_there_is_no_other() {
         );
         let late = Exchange {
             http_status,
-            ..trailers(fields(&given), Exchange::of(&[]))
+            ..trailers(fields(&given), Exchange::with_messages(&[]))
         };
         ends(&late, &ONE, Code::PERMISSION_DENIED, 0);
     }
@@ -381,9 +403,12 @@ fn binary_metadata_is_base64() {
         ("!", false),
         ("A", false),
     ] {
-        let begun = head(&[grpc, ("trace-bin", value)], Exchange::of(&[b"a"]));
+        let begun = head(
+            &[grpc, ("trace-bin", value)],
+            Exchange::with_messages(&[b"a"]),
+        );
         let given = [("grpc-status", "0"), ("trace-bin", value)];
-        let ended = trailers(fields(&given), Exchange::of(&[b"a"]));
+        let ended = trailers(fields(&given), Exchange::with_messages(&[b"a"]));
         for exchange in [begun, ended] {
             if is_right {
                 ends(&exchange, &ONE, Code::OK, 1);
@@ -396,7 +421,7 @@ fn binary_metadata_is_base64() {
     let many = vec![("x-many".to_owned(), b"v".to_vec()); 10_000];
     let with_status = [fields(&[("grpc-status", "0")]), many].concat();
     ends(
-        &trailers(with_status, Exchange::of(&[b"a"])),
+        &trailers(with_status, Exchange::with_messages(&[b"a"])),
         &ONE,
         Code::OK,
         1,

@@ -11,7 +11,7 @@ fn exchange(encoding: Encoding, body: Vec<u8>) -> Exchange {
             ("grpc-encoding", encoding.name()),
         ]),
         body: Some(body),
-        ..Exchange::of(&[])
+        ..Exchange::with_messages(&[])
     }
 }
 

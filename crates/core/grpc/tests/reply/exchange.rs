@@ -28,7 +28,7 @@ pub(crate) type Received = (Vec<u8>, u32, u32);
 
 impl Exchange {
     /// A valid reply with these messages; the caller changes the rest.
-    pub(crate) fn of(messages: &[&[u8]]) -> Self {
+    pub(crate) fn with_messages(messages: &[&[u8]]) -> Self {
         let mut body = Vec::new();
         for message in messages {
             write_message(&mut body, message).expect("short");

@@ -51,7 +51,7 @@ fn check(case: &Case, seen: &Transcript) {
 #[test]
 fn every_case_has_its_outcome() {
     for case in drumfire_corpus::all() {
-        let setting = Setting::of(&case);
+        let setting = Setting::from_case(&case);
         let mut shared = Shared::new(setting.limits);
         check(&case, &replay([&case.bytes()[..]], setting, &mut shared));
     }
@@ -61,7 +61,7 @@ fn every_case_has_its_outcome() {
 fn a_response_read_in_one_step_means_what_its_events_mean() {
     let mut at_once = 0;
     for case in drumfire_corpus::all() {
-        let setting = Setting::of(&case);
+        let setting = Setting::from_case(&case);
         let mut shared = Shared::new(setting.limits);
         let bytes = case.bytes();
         let events = replay([&bytes[..]], setting, &mut shared);
@@ -85,7 +85,7 @@ fn a_response_read_in_one_step_means_what_its_events_mean() {
 #[test]
 fn a_remembered_head_means_what_it_meant() {
     for case in drumfire_corpus::all() {
-        let setting = Setting::of(&case);
+        let setting = Setting::from_case(&case);
         let mut shared = Shared::new(setting.limits);
         let bytes = case.bytes();
         let first = replay([&bytes[..]], setting, &mut shared);
@@ -104,7 +104,7 @@ fn a_remembered_head_means_what_it_meant() {
 fn a_head_is_remembered_for_its_kind_of_request_only() {
     let mut shared = Shared::default();
     let case = drumfire_corpus::find("00-control").expect("the control");
-    let get = Setting::of(&case);
+    let get = Setting::from_case(&case);
     let head = Setting {
         kind: drumfire_http1::RequestKind::Head,
         ..get
@@ -134,7 +134,7 @@ fn cuts(length: usize) -> Vec<usize> {
 #[test]
 fn every_cut_in_two_gives_the_same_events() {
     for case in drumfire_corpus::all() {
-        let setting = Setting::of(&case);
+        let setting = Setting::from_case(&case);
         let mut shared = Shared::new(setting.limits);
         let bytes = case.bytes();
         let whole = replay([&bytes[..]], setting, &mut shared);
@@ -149,7 +149,7 @@ fn every_cut_in_two_gives_the_same_events() {
 #[test]
 fn every_drip_gives_the_same_events() {
     for case in drumfire_corpus::all() {
-        let setting = Setting::of(&case);
+        let setting = Setting::from_case(&case);
         let mut shared = Shared::new(setting.limits);
         let bytes = case.bytes();
         let whole = replay([&bytes[..]], setting, &mut shared);

@@ -69,7 +69,7 @@ proptest! {
         damages in prop::collection::vec(damage(), 0..6),
         cuts in prop::collection::vec(any::<Index>(), 0..6),
     ) {
-        let setting = Setting::of(&case);
+        let setting = Setting::from_case(&case);
         let mut bytes = case.bytes();
         let mut warm = Shared::new(setting.limits);
         replay([&bytes[..]], setting, &mut warm);

@@ -48,7 +48,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    pub(crate) fn of(case: &Case) -> Self {
+    pub(crate) fn from_case(case: &Case) -> Self {
         let mut limits = Limits::default();
         for (name, value) in &case.limits {
             assert_eq!(name, "body_bytes", "{}: unknown limit", case.name);

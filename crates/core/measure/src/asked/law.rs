@@ -37,7 +37,7 @@ form! {
 impl AskedSequence {
     /// The facts of a plan's law.
     #[must_use]
-    pub fn of(sequence: &Sequence) -> Self {
+    pub fn from_sequence(sequence: &Sequence) -> Self {
         let piece = |law: &Law| match law {
             Law::Trace { times } => AskedLaw::Trace {
                 times: times.len() as u64,
@@ -76,12 +76,12 @@ mod tests {
     #[test]
     fn a_law_reads_as_the_plan_s() {
         let mut sequence: Sequence = "line(1/s,5/s,10s) once(3)".parse().unwrap();
-        let asked = AskedSequence::of(&sequence);
+        let asked = AskedSequence::from_sequence(&sequence);
         assert_eq!(asked.to_string(), sequence.to_string());
         sequence.0.push(Law::Trace {
             times: [Nanos(1), Nanos(2)].into(),
         });
-        let asked = AskedSequence::of(&sequence);
+        let asked = AskedSequence::from_sequence(&sequence);
         assert_eq!(asked.0[2], AskedLaw::Trace { times: 2 });
         assert_eq!(asked.to_string(), sequence.to_string());
     }

@@ -63,7 +63,7 @@ form! { struct AskedCall { service, method, deadline, streaming } }
 
 impl AskedRequest {
     /// The facts of a request.
-    pub(super) fn of(request: &HttpRequest) -> Self {
+    pub(super) fn from_request(request: &HttpRequest) -> Self {
         let data = request.data.as_ref();
         let body = match &request.body {
             _ if data.is_some_and(|data| data.varying().body) => AskedBody::Template,
@@ -73,8 +73,12 @@ impl AskedRequest {
         Self {
             url: secret::setting("url", &request.url.to_string()),
             method: request.method.as_str().to_owned(),
-            headers: request.headers.iter().map(AskedHeader::of).collect(),
-            call: request.call.as_deref().map(AskedCall::of),
+            headers: request
+                .headers
+                .iter()
+                .map(AskedHeader::from_header)
+                .collect(),
+            call: request.call.as_deref().map(AskedCall::from_call),
             body,
         }
     }
@@ -94,7 +98,7 @@ impl AskedRequest {
 }
 
 impl AskedHeader {
-    fn of(header: &Header) -> Self {
+    fn from_header(header: &Header) -> Self {
         let value = String::from_utf8_lossy(header.value());
         let line = secret::setting("header", &format!("{}: {value}", header.name()));
         let masked = line.strip_prefix(header.name());
@@ -108,7 +112,7 @@ impl AskedHeader {
 }
 
 impl AskedCall {
-    fn of(call: &Call) -> Self {
+    fn from_call(call: &Call) -> Self {
         Self {
             service: call.service.clone(),
             method: call.method.clone(),
@@ -135,7 +139,7 @@ mod tests {
             ("Note: token: abc", "token: abc"),
         ] {
             let header = Header::parse(line).unwrap();
-            assert_eq!(AskedHeader::of(&header).value, value, "{line}");
+            assert_eq!(AskedHeader::from_header(&header).value, value, "{line}");
         }
     }
 }

@@ -50,7 +50,7 @@ form! {
 
 impl AskedStep {
     /// The facts of a step.
-    pub(super) const fn of(step: &Step) -> Self {
+    pub(super) const fn from_step(step: &Step) -> Self {
         match step {
             Step::Request { request, .. } => Self::Request(*request),
             Step::Pause(pause) => Self::Pause(*pause),

@@ -122,7 +122,7 @@ impl Case {
 
     /// The number of runs, of `runs`, in which the target falls behind.
     fn alarms(&self, runs: u64) -> usize {
-        let falls_behind = |seed: &u64| Backlog::of(&self.run(*seed)).is_some();
+        let falls_behind = |seed: &u64| Backlog::detect(&self.run(*seed)).is_some();
         (0..runs).filter(falls_behind).count()
     }
 }

@@ -54,7 +54,7 @@ struct Statistics {
 impl Blocks {
     /// The blocks of a series of at least [`BLOCKS_MIN`] values; series from
     /// [`judge`](super::judge) are much longer.
-    pub(super) fn of(values: &[f64]) -> Self {
+    pub(super) fn from_values(values: &[f64]) -> Self {
         let values = without_spikes(values);
         let mut count = BLOCKS.min(values.len());
         loop {
@@ -74,7 +74,7 @@ impl Blocks {
     /// Compares the series with permutations of itself. Stops early if the series soon proves
     /// ordinary (Besag and Clifford 1991).
     pub(super) fn chances(&self) -> Chances {
-        let found = Statistics::of(&self.means);
+        let found = Statistics::from_means(&self.means);
         let trend = found.trend / self.inflation * ROUNDING;
         let change = found.change / self.inflation * ROUNDING;
         let mut shuffled = self.means.clone();
@@ -82,7 +82,7 @@ impl Blocks {
         let (mut trends, mut changes, mut compared) = (0, 0, 0);
         while compared < PERMUTATIONS && (trends < ENOUGH || changes < ENOUGH) {
             shuffle(&mut shuffled, &mut random);
-            let by_chance = Statistics::of(&shuffled);
+            let by_chance = Statistics::from_means(&shuffled);
             trends += u32::from(by_chance.trend >= trend);
             changes += u32::from(by_chance.change >= change);
             compared += 1;
@@ -98,7 +98,7 @@ impl Blocks {
 impl Statistics {
     /// The statistics of a line's slope, and of the best cut into levels: with one step or two,
     /// whichever explains more for its number of parameters.
-    fn of(means: &[f64]) -> Self {
+    fn from_means(means: &[f64]) -> Self {
         let n = means.len() as f64;
         let middle = (n - 1.0) / 2.0;
         let by_time = |(at, value): (usize, &f64)| value * (at as f64 - middle);
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn statistics_are_those_of_scipy() {
         for case in CASES {
-            let found = Statistics::of(case.values);
+            let found = Statistics::from_means(case.values);
             assert_close(found.trend, case.trend);
             assert_close(found.change, case.change);
             let rests = shape::rests(case.values);

@@ -1,6 +1,6 @@
 //! The form of a movement: a line, a line over a part of the time, or a step.
 //!
-//! [`Shape::of`] is called for a series that moves, which [`super::blocks`] decides. It compares
+//! [`Shape::fit`] is called for a series that moves, which [`super::blocks`] decides. It compares
 //! forms by their residual squares. A form with a position in time must be much better, because the
 //! search for the position already reduces the squares. [`rests`] are the residuals of each form,
 //! from which the dependence of values is estimated: if they contained a movement, the movement
@@ -66,7 +66,7 @@ impl Shape {
     ///
     /// The position is found among the parts and then, for a step, refined to a value of the
     /// series.
-    pub(super) fn of(values: &[f64]) -> Self {
+    pub(super) fn fit(values: &[f64]) -> Self {
         let count = PARTS.min(values.len());
         let levels = parts(values, count, median);
         let line = squares(&line_rest(&levels));
@@ -390,13 +390,13 @@ mod tests {
 
     #[test]
     fn each_form_is_known() {
-        assert_eq!(Shape::of(&series(|at| at / 10.0)), Shape::Line);
+        assert_eq!(Shape::fit(&series(|at| at / 10.0)), Shape::Line);
         let step = series(|at| if at < 77.0 { 0.0 } else { 4.0 });
-        assert_eq!(Shape::of(&step), Shape::Step { at: 77 });
+        assert_eq!(Shape::fit(&step), Shape::Step { at: 77 });
         let from = series(|at| (at - 120.0).max(0.0) / 5.0);
         let until = series(|at| (at - 80.0).min(0.0) / 5.0);
         for (values, expected) in [(from, 120), (until, 80)] {
-            match (Shape::of(&values), expected) {
+            match (Shape::fit(&values), expected) {
                 (Shape::LineFrom { at }, 120) | (Shape::LineUntil { at }, 80) => {
                     assert!(at.abs_diff(expected) < 12, "{at} of {expected}");
                 }
@@ -408,6 +408,6 @@ mod tests {
     #[test]
     fn a_line_without_noise_is_a_line() {
         let line: Vec<f64> = (0..60).map(f64::from).collect();
-        assert_eq!(Shape::of(&line), Shape::Line);
+        assert_eq!(Shape::fit(&line), Shape::Line);
     }
 }

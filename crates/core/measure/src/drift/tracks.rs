@@ -111,7 +111,7 @@ struct Sight {
 }
 
 impl Sight {
-    fn of(cell: &Overview) -> Self {
+    fn from_cell(cell: &Overview) -> Self {
         Self {
             start: cell.start,
             end: cell.end,
@@ -224,7 +224,7 @@ fn sights(
         }
         within += 1;
         if within == together {
-            sights.extend(group.take().as_ref().map(Sight::of));
+            sights.extend(group.take().as_ref().map(Sight::from_cell));
             within = 0;
         }
     }

@@ -81,7 +81,7 @@ fn decode_bounds(
 ) -> Result<LowerBounds, FormError> {
     let mut buckets = Buckets::small();
     let counted = decode_counts(&mut buckets, input)?;
-    let bounds = LowerBounds::of(buckets, from);
+    let bounds = LowerBounds::from_buckets(buckets, from);
     let mut used = bounds.used(decoded.max);
     let is_part = used.all(|(place, count)| decoded.buckets.count_at(place) >= count);
     drop(used);

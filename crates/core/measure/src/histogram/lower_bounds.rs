@@ -27,7 +27,7 @@ impl LowerBounds {
     }
 
     /// Decoded counts, whose smallest time is `from`.
-    pub(super) const fn of(buckets: Buckets, from: u64) -> Self {
+    pub(super) const fn from_buckets(buckets: Buckets, from: u64) -> Self {
         Self {
             buckets: Some(buckets),
             from,

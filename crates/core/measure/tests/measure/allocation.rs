@@ -165,7 +165,7 @@ fn a_decoder_takes_memory_in_proportion_to_its_bytes() {
     /// may reserve memory for twice its items.
     const FACTOR: i64 = 512;
     let mut info = crate::form::run_info(crate::form::pools(), 3);
-    info.pools[0].asked = Some(crate::asked::of(0x0123_4567_89ab_cdef));
+    info.pools[0].asked = Some(crate::asked::asked_by_number(0x0123_4567_89ab_cdef));
     let bytes = form::encode(&info);
     for at in 0..bytes.len() {
         for byte in [0, 0x7f, 0x80, 0xff] {

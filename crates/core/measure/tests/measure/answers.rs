@@ -39,7 +39,7 @@ fn figures(opened: u64, sent: u64, took: Nanos) -> Figures {
 }
 
 fn load(pool: &PoolInfo, figures: &Figures) -> (bool, String, Vec<Remedy>) {
-    let answer = LoadAnswer::of(pool, figures, SPAN);
+    let answer = LoadAnswer::judge(pool, figures, SPAN);
     let kept = answer.kept.expect("a load that is judged");
     assert_eq!(kept, answer.reasons.is_empty());
     match answer.reasons.as_slice() {
@@ -52,7 +52,7 @@ fn load(pool: &PoolInfo, figures: &Figures) -> (bool, String, Vec<Remedy>) {
 #[test]
 fn two_connections_do_not_carry_what_takes_six() {
     let figures = figures(2, 1158, Nanos::from_micros(5_200));
-    let answer = LoadAnswer::of(&pool(2), &figures, SPAN);
+    let answer = LoadAnswer::judge(&pool(2), &figures, SPAN);
     assert_eq!(answer.connections_needed, Some(6));
     assert_eq!(answer.sent_share, 0.386);
     let text = "both connections were busy; about 6 are needed at this service time";
@@ -77,7 +77,7 @@ fn what_had_no_data_was_not_sent() {
         }
         let lacking = (figures.counts.failed, figures.without_data());
         assert_eq!(lacking, (unmade, unmade));
-        let answer = LoadAnswer::of(&pool(8), &figures, SPAN);
+        let answer = LoadAnswer::judge(&pool(8), &figures, SPAN);
         assert_eq!(answer.kept, Some(kept), "{unmade}");
         assert!((answer.sent_share - share).abs() < 0.001, "{answer:?}");
         let reasons: Vec<&str> = answer.reasons.iter().map(|of| of.text.as_str()).collect();
@@ -148,15 +148,15 @@ fn the_scarce_thing_is_named() {
         "servers allow 3 concurrent streams; about 2 connections are needed at this service time"
     );
     assert_eq!(remedies, [Remedy::Connections(4)]);
-    let answer = LoadAnswer::of(&streams, &held_back, SPAN);
+    let answer = LoadAnswer::judge(&streams, &held_back, SPAN);
     assert_eq!(answer.connections_needed, Some(2));
 }
 
 /// The facts of a plan whose late arrivals are dropped once the next one is due.
 fn skipping() -> Asked {
-    let mut asked = asked::of(0);
+    let mut asked = asked::asked_by_number(0);
     asked.load = AskedLoad::Open {
-        law: AskedSequence::of(&"50/s".parse().expect("a law")),
+        law: AskedSequence::from_sequence(&"50/s".parse().expect("a law")),
         arrivals: Arrivals::Poisson,
         late: LatePolicy::Skip,
     };
@@ -214,7 +214,7 @@ fn a_load_of_which_nothing_was_due_is_not_judged() {
         let mut figures = Figures::new(&[]);
         figures.record_intended(requests);
         figures.record_pending(0, ms(1), requests);
-        LoadAnswer::of(&pool(1), &figures, SPAN)
+        LoadAnswer::judge(&pool(1), &figures, SPAN)
     };
     let texts = |answer: &LoadAnswer| {
         let reasons = answer.reasons.iter();
@@ -245,14 +245,14 @@ fn a_load_of_which_nothing_was_due_is_not_judged() {
         assert_eq!(answer.connections_needed, None);
     }
     let closed = samples::run(Model::Closed, &["all"]);
-    let answer = LoadAnswer::of(closed.pool(), &Figures::new(&[]), SPAN);
+    let answer = LoadAnswer::judge(closed.pool(), &Figures::new(&[]), SPAN);
     assert_eq!(answer.kept, None);
 }
 
 #[test]
 fn a_closed_model_asks_for_what_it_sends() {
     let info = samples::run(Model::Closed, &["all"]);
-    let answer = LoadAnswer::of(info.pool(), &healthy(&info).total, SPAN);
+    let answer = LoadAnswer::judge(info.pool(), &healthy(&info).total, SPAN);
     let judged = (answer.kept, answer.connections_needed);
     assert_eq!(judged, (Some(true), None));
 }
@@ -266,7 +266,7 @@ fn target(ok: u64, failures: &[(Outcome, u64)]) -> (TargetState, String, Vec<Rem
             figures.record(&samples::failed(ms(n), ms(1), *outcome));
         }
     }
-    let answer = TargetAnswer::of(&pool(5), &figures);
+    let answer = TargetAnswer::judge(&pool(5), &figures);
     let text = answer.reasons.iter().map(|reason| reason.text.as_str());
     let remedies = answer.reasons.iter().flat_map(|reason| &reason.remedies);
     (answer.state, text.collect(), remedies.copied().collect())
@@ -333,7 +333,7 @@ fn what_the_causes_show_is_in_the_answer() {
             figures.record(&samples::failed(ms(n), ms(1), outcome));
             figures.record_error_detail(outcome, *cause, message);
         }
-        let answer = TargetAnswer::of(&pool(5), &figures);
+        let answer = TargetAnswer::judge(&pool(5), &figures);
         let [reason] = &answer.reasons[..] else {
             panic!("{:?}", answer.reasons);
         };
@@ -367,7 +367,7 @@ fn failures_by_their_status_have_the_status() {
                 });
             }
         }
-        let answer = TargetAnswer::of(&pool(5), &figures);
+        let answer = TargetAnswer::judge(&pool(5), &figures);
         answer.reasons[0].text.clone()
     };
     for (statuses, ok, text) in [
@@ -402,14 +402,14 @@ fn failures_by_their_status_have_the_status() {
 fn a_proxy_that_is_not_there_is_named_in_the_place_of_the_target() {
     let judged = |is_proxied: bool, outcomes: &[Outcome]| {
         let mut proxied = pool(5);
-        let mut asked = asked::of(1);
+        let mut asked = asked::asked_by_number(1);
         asked.transport.is_proxied = is_proxied;
         proxied.asked = Some(asked);
         let mut figures = Figures::new(&[]);
         for outcome in outcomes {
             figures.record(&samples::failed(ms(1), ms(1), *outcome));
         }
-        let answer = TargetAnswer::of(&proxied, &figures);
+        let answer = TargetAnswer::judge(&proxied, &figures);
         let Reason { text, remedies } = answer.reasons[0].clone();
         (text, remedies)
     };
@@ -432,7 +432,7 @@ fn a_proxy_that_is_not_there_is_named_in_the_place_of_the_target() {
 fn a_target_that_never_answers_has_failed() {
     let mut figures = Figures::new(&[]);
     figures.record_in_flight(&samples::ok(ms(1), ms(60_000)));
-    let answer = TargetAnswer::of(&pool(5), &figures);
+    let answer = TargetAnswer::judge(&pool(5), &figures);
     assert_eq!(answer.state, TargetState::Failed);
     assert_eq!(answer.reasons[0].text, "no request was answered");
 }
@@ -563,7 +563,7 @@ fn a_message_with_a_remedy_is_enough() {
             figures.record(&failed);
             figures.record_error_detail(Outcome::TlsUntrusted, *cause, text);
         }
-        TargetAnswer::of(&pool(5), &figures).reasons[0]
+        TargetAnswer::judge(&pool(5), &figures).reasons[0]
             .remedies
             .clone()
     };

@@ -24,7 +24,7 @@ impl Choices {
         choice
     }
 
-    fn of<T: Clone>(&mut self, all: &[T]) -> T {
+    fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u64) as usize].clone()
     }
 
@@ -39,11 +39,11 @@ impl Choices {
 
     fn pause(&mut self) -> Pause {
         let all = ["0", "200ms..1s", "exponential(1s)", "lognormal(1s,0.5)"];
-        self.of(&all).parse().expect("a pause")
+        self.pick(&all).parse().expect("a pause")
     }
 
     fn law(&mut self) -> AskedSequence {
-        let mut law = AskedSequence::of(&LAWS.parse().expect("laws"));
+        let mut law = AskedSequence::from_sequence(&LAWS.parse().expect("laws"));
         let times = self.nanos().0;
         law.0
             .insert(self.below(8) as usize, AskedLaw::Trace { times });
@@ -52,7 +52,7 @@ impl Choices {
 
     fn late(&mut self) -> LatePolicy {
         let after = self.nanos();
-        self.of(&[LatePolicy::Queue, LatePolicy::Drop(after), LatePolicy::Skip])
+        self.pick(&[LatePolicy::Queue, LatePolicy::Drop(after), LatePolicy::Skip])
     }
 
     fn load(&mut self) -> AskedLoad {
@@ -60,7 +60,7 @@ impl Choices {
         match self.below(3) {
             0 => AskedLoad::Open {
                 law: self.law(),
-                arrivals: self.of(&[Arrivals::Constant, Arrivals::Poisson]),
+                arrivals: self.pick(&[Arrivals::Constant, Arrivals::Poisson]),
                 late: self.late(),
             },
             1 => AskedLoad::Closed {
@@ -96,7 +96,7 @@ impl Choices {
                     receive: self.maybe(),
                 },
             }),
-            body: self.of(&[
+            body: self.pick(&[
                 AskedBody::None,
                 AskedBody::Bytes(count),
                 AskedBody::Template,
@@ -120,7 +120,7 @@ impl Choices {
             AskedStep::End,
         ];
         (0..self.below(LISTED_MAX as u64))
-            .map(|_| self.of(&all))
+            .map(|_| self.pick(&all))
             .collect()
     }
 
@@ -128,10 +128,10 @@ impl Choices {
         let limit = self.nanos().0;
         AskedTransport {
             connections: self.below(1 << 32) as u32,
-            growth: self.of(&[Growth::Ahead, Growth::AsNeeded]),
-            version: self.of(&[HttpVersion::Http1, HttpVersion::Http2]),
+            growth: self.pick(&[Growth::Ahead, Growth::AsNeeded]),
+            version: self.pick(&[HttpVersion::Http1, HttpVersion::Http2]),
             streams: self.below(1 << 32) as u32,
-            keep_alive: self.of(&[KeepAlive::Yes, KeepAlive::AtMost(limit), KeepAlive::No]),
+            keep_alive: self.pick(&[KeepAlive::Yes, KeepAlive::AtMost(limit), KeepAlive::No]),
             life: Life {
                 age: (self.below(2) == 1).then(|| self.pause()),
                 churn: self.maybe().map(|mean| Churn { mean: Nanos(mean) }),
@@ -151,7 +151,7 @@ impl Choices {
 }
 
 /// The facts of a plan that this number chooses.
-pub(crate) fn of(number: u64) -> Asked {
+pub(crate) fn asked_by_number(number: u64) -> Asked {
     let mut choices = Choices(number);
     let steps = choices.steps();
     Asked {

@@ -93,7 +93,7 @@ impl Run<'_> {
     }
 }
 
-fn of(drift: &[Drift], figure: DriftFigure) -> &Drift {
+fn find_drift(drift: &[Drift], figure: DriftFigure) -> &Drift {
     let found = drift.iter().find(|drift| drift.figure == figure);
     found.expect("it is judged")
 }
@@ -103,7 +103,7 @@ fn moves(drift: &Drift) -> bool {
 }
 
 fn trend(drift: &[Drift], figure: DriftFigure) -> Trend {
-    let drift = of(drift, figure);
+    let drift = find_drift(drift, figure);
     match &drift.movement {
         Movement::Trend(trend) => *trend,
         other => panic!("{:?} {other:?} p {}", drift.figure, drift.p),
@@ -111,7 +111,7 @@ fn trend(drift: &[Drift], figure: DriftFigure) -> Trend {
 }
 
 fn changes(drift: &[Drift], figure: DriftFigure) -> Vec<ChangePoint> {
-    let drift = of(drift, figure);
+    let drift = find_drift(drift, figure);
     match &drift.movement {
         Movement::Changes(points) => points.clone(),
         other => panic!("{:?} {other:?} p {}", drift.figure, drift.p),
@@ -131,12 +131,12 @@ fn a_trend_is_measured() {
         assert!((0.015..0.025).contains(&trend.per_hour), "{trend:?}");
         assert!(trend.since < Nanos(5 * MINUTE.0), "{trend:?}");
         assert!(trend.until > Nanos(470 * MINUTE.0), "{trend:?}");
-        assert!(of(&drift, figure).p < DRIFT_LEVEL);
+        assert!(find_drift(&drift, figure).p < DRIFT_LEVEL);
     }
     let memory = trend(&drift, DriftFigure::Memory);
     assert!((memory.to / memory.from - 1.8).abs() < 0.05, "{memory:?}");
     for figure in [DriftFigure::Failed, DriftFigure::Rate] {
-        assert!(!moves(of(&drift, figure)), "{figure:?}");
+        assert!(!moves(find_drift(&drift, figure)), "{figure:?}");
     }
 }
 
@@ -238,7 +238,7 @@ fn of_stages_the_longest_is_judged() {
         ..steady(240, 2)
     };
     let drift = Drift::of_run(&info, &run.timeline(&info), Nanos::ZERO);
-    let p50 = of(&drift, DriftFigure::P50);
+    let p50 = find_drift(&drift, DriftFigure::P50);
     assert_eq!(p50.span, Nanos(30 * MINUTE.0)..Nanos(200 * MINUTE.0));
     assert!(!drift.iter().any(moves), "{drift:?}");
 }

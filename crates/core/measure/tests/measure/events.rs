@@ -41,7 +41,7 @@ fn kept(seen: &Seen, numbers: [u64; 4]) -> Kept {
 }
 
 fn side(numbers: [u64; 4]) -> Side {
-    let field = || Field::of(b"name", &numbers[0].to_be_bytes());
+    let field = || Field::from_bytes(b"name", &numbers[0].to_be_bytes());
     Side {
         line: format!("GET /{}", numbers[0]),
         fields: vec![field(), field()],

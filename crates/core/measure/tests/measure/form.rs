@@ -56,7 +56,7 @@ pub(crate) fn interval(pools: &[PoolInfo], all: &[(Seen, usize)]) -> Interval {
             [127, 0, 0, (seen.extra % 5) as u8],
             (seen.worker % 4) as u16,
         ));
-        let counts = AddressCounts::of(seen.extra % 3, seen.extra);
+        let counts = AddressCounts::new(seen.extra % 3, seen.extra);
         figures.connections.addresses.add(address, counts);
         figures.connections.pauses += seen.extra % 3;
     }
@@ -228,8 +228,8 @@ proptest! {
             start: Nanos(start),
         };
         pools[1].stages = vec![stage("5/s", 0), stage("9/s", 1 + seed / 2)];
-        pools[0].asked = Some(asked::of(seed));
-        pools[2].asked = Some(asked::of(seed.rotate_left(32)));
+        pools[0].asked = Some(asked::asked_by_number(seed));
+        pools[2].asked = Some(asked::asked_by_number(seed.rotate_left(32)));
         let info = run_info(pools, seed);
         let bytes = form::encode(&info);
         prop_assert_eq!(form::decode::<RunInfo>(&bytes), Ok(info));

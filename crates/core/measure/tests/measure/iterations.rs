@@ -139,7 +139,7 @@ fn an_iteration_that_is_not_accounted_for_condemns_the_run() {
 #[test]
 fn the_load_is_that_of_iterations() {
     let interval = hundred();
-    let answer = LoadAnswer::of(&pool(), &interval.total, SPAN);
+    let answer = LoadAnswer::judge(&pool(), &interval.total, SPAN);
     // Every request that became due was sent; four of the iterations were not started.
     assert_eq!((answer.kept, answer.sent_share), (Some(false), 0.96));
     // 10 iterations/s × 360 requests ÷ 96 iterations × 0.2 s.
@@ -170,7 +170,7 @@ fn users_of_several_requests_have_a_number() {
     figures.record_iterations_pending(Nanos::ZERO, 90);
     (0..2).for_each(|_| figures.connections.record_opened(Nanos(1)));
     interval.sum_up();
-    let answer = LoadAnswer::of(&pool, &interval.total, Nanos::from_secs(6));
+    let answer = LoadAnswer::judge(&pool, &interval.total, Nanos::from_secs(6));
     let text = "all 5 users were busy; about 20 are needed at this iteration time";
     let reasons: Vec<_> = answer.reasons.into_iter().collect();
     let [only] = &reasons[..] else {

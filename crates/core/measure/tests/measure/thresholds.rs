@@ -617,7 +617,7 @@ impl Expected {
     }
 
     /// Computed from a new merge of a window's intervals.
-    fn of(metric: &Metric, window: &[Interval]) -> Option<Self> {
+    fn compute(metric: &Metric, window: &[Interval]) -> Option<Self> {
         let mut sum = interval(0);
         for interval in window {
             sum.merge(interval);
@@ -691,7 +691,7 @@ proptest! {
         for (rule, seen) in rules.iter().zip(fates(Model::Open, &intervals, &rules)) {
             let windows: Vec<Expected> = intervals
                 .windows(length as usize)
-                .filter_map(|window| Expected::of(&rule.metric, window))
+                .filter_map(|window| Expected::compute(&rule.metric, window))
                 .collect();
             let (worst, passed) = Expected::worst(&windows);
             prop_assert_eq!(seen.actual, worst, "{:?}", rule.metric);

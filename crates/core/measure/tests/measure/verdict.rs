@@ -55,7 +55,7 @@ fn check(model: Model, cases: &[Case]) {
         let mut run = healthy(&info);
         let mut generator = GeneratorHealth::default();
         (case.change)(&mut run, &mut generator);
-        generator.limited_by = GeneratorHealth::of(&run.total, &run.health, 1).limited_by;
+        generator.limited_by = GeneratorHealth::from_figures(&run.total, &run.health, 1).limited_by;
         let verdict = judged(&info, &run, generator, Nanos::from_secs(1));
         let reasons = texts(&verdict);
         assert_eq!(verdict.validity, case.validity, "{}: {reasons}", case.name);
@@ -494,7 +494,7 @@ fn the_gravest_reason_comes_first() {
         .record(&samples::failed(ms(1), ms(1), Outcome::LocalDescriptors));
     let generator = GeneratorHealth {
         cpu_share_max: 0.9,
-        ..GeneratorHealth::of(&run.total, &run.health, 1)
+        ..GeneratorHealth::from_figures(&run.total, &run.health, 1)
     };
     let verdict = judged(&info, &run, generator, Nanos::from_secs(1));
     assert_eq!(verdict.validity, Validity::Invalid);
@@ -509,7 +509,7 @@ fn stamped(generator: &mut GeneratorHealth, missing: u64) {
         missing,
         refused: 0,
     };
-    generator.clock = ArrivalClock::of(generator.stamps, generator.departures);
+    generator.clock = ArrivalClock::from_stamps(generator.stamps, generator.departures);
 }
 
 /// Sets stamps of a thousand departures; `missing` further ones have no stamp.

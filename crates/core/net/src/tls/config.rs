@@ -300,7 +300,8 @@ impl ResolvesClientCert for NoIdentity {
 /// Whether a PEM text contains a certificate.
 #[must_use]
 pub fn holds_certificate(pem: &[u8]) -> bool {
-    CertificateDer::pem_slice_iter(pem_text::of(pem)).any(|certificate| certificate.is_ok())
+    CertificateDer::pem_slice_iter(pem_text::strip_byte_order_mark(pem))
+        .any(|certificate| certificate.is_ok())
 }
 
 /// The given roots, or the system's.
@@ -308,7 +309,7 @@ fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, TlsSetupError> {
     let mut store = RootCertStore::empty();
     if let Some(pem) = pem {
         let bad = |text: String| TlsSetupError::Roots(text);
-        for certificate in CertificateDer::pem_slice_iter(pem_text::of(pem)) {
+        for certificate in CertificateDer::pem_slice_iter(pem_text::strip_byte_order_mark(pem)) {
             let certificate = certificate.map_err(|error| bad(pem_text::mistake(&error)))?;
             store
                 .add(certificate)
@@ -341,7 +342,7 @@ fn identity(
 ) -> Result<CertifiedKey, TlsSetupError> {
     let bad = |text: String| TlsSetupError::Identity(text);
     let given = chain;
-    let chain: Vec<_> = CertificateDer::pem_slice_iter(pem_text::of(given))
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(pem_text::strip_byte_order_mark(given))
         .collect::<Result<_, _>>()
         .map_err(|error| bad(format!("certificate: {}", pem_text::mistake(&error))))?;
     if chain.is_empty() {
@@ -350,17 +351,20 @@ fn identity(
             "the certificate file contains no PEM certificate{instead}"
         )));
     }
-    let key = PrivateKeyDer::from_pem_slice(pem_text::of(key)).map_err(|error| match error {
-        _ if is_encrypted(key) => bad(
-            "the key is encrypted; decrypt it with `openssl pkey -in KEY -out PLAIN.key`"
-                .to_owned(),
-        ),
-        pem::Error::NoItemsFound => {
-            let instead = pem_text::instead(key);
-            bad(format!("the key file contains no PEM private key{instead}"))
-        }
-        error => bad(format!("key: {}", pem_text::mistake(&error))),
-    })?;
+    let key =
+        PrivateKeyDer::from_pem_slice(pem_text::strip_byte_order_mark(key)).map_err(|error| {
+            match error {
+                _ if is_encrypted(key) => bad(
+                    "the key is encrypted; decrypt it with `openssl pkey -in KEY -out PLAIN.key`"
+                        .to_owned(),
+                ),
+                pem::Error::NoItemsFound => {
+                    let instead = pem_text::instead(key);
+                    bad(format!("the key file contains no PEM private key{instead}"))
+                }
+                error => bad(format!("key: {}", pem_text::mistake(&error))),
+            }
+        })?;
     let key = provider.key_provider.load_private_key(key).map_err(|_| {
         let kinds = "RSA, ECDSA (P-256, P-384, P-521) or Ed25519";
         bad(format!("the kind of the key is not supported; use {kinds}"))
@@ -383,7 +387,7 @@ fn is_encrypted(pem: &[u8]) -> bool {
 /// Verification against the given roots, or the system's.
 fn verified(pem: Option<&[u8]>, provider: &Arc<CryptoProvider>) -> Result<Verified, TlsSetupError> {
     // Each was read once, so none is broken.
-    let own = pem.map(pem_text::of).into_iter();
+    let own = pem.map(pem_text::strip_byte_order_mark).into_iter();
     let own = own.flat_map(CertificateDer::pem_slice_iter);
     let own = own.filter_map(Result::ok).collect();
     Verified::new(roots(pem)?, own, provider)

@@ -4,7 +4,7 @@ use drumfire_units::utf8::BYTE_ORDER_MARK;
 use rustls::pki_types::pem;
 
 /// The text without a byte order mark, which some editors write.
-pub(super) fn of(file: &[u8]) -> &[u8] {
+pub(super) fn strip_byte_order_mark(file: &[u8]) -> &[u8] {
     file.strip_prefix(BYTE_ORDER_MARK).unwrap_or(file)
 }
 

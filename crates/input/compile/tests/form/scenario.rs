@@ -285,7 +285,7 @@ scenarios:
     let Program::Requests(choice) = &plan.first().program else {
         panic!("a list");
     };
-    let taken: Vec<u32> = (0..4).map(|n| choice.of(n, 2, 1)).collect();
+    let taken: Vec<u32> = (0..4).map(|n| choice.pick(n, 2, 1)).collect();
     assert_eq!(taken, [0, 0, 1, 0]);
 }
 

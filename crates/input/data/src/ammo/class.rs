@@ -127,7 +127,7 @@ impl Classes {
         if last.is_some_and(|last| self.is_of(entry, parts, last)) {
             return Ok(Some(self.last));
         }
-        let class = self.of(entry);
+        let class = self.classify(entry);
         if let Some(place) = self.places.get(&class) {
             self.last = *place;
             return Ok(Some(*place));
@@ -149,10 +149,10 @@ impl Classes {
         if !self.is_chosen(entry) {
             return None;
         }
-        self.places.get(&self.of(entry)).copied()
+        self.places.get(&self.classify(entry)).copied()
     }
 
-    fn of(&self, entry: Entry<'_>) -> Class {
+    fn classify(&self, entry: Entry<'_>) -> Class {
         Class {
             method: entry.method.to_owned(),
             name: self.name_of(entry).into_owned(),

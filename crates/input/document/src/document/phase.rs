@@ -43,7 +43,7 @@ impl Phase {
     /// If a field of `defaults` is at one of the places `late`, its value comes from the setup.
     /// Such a field is left out of the setup itself.
     #[must_use]
-    pub fn of(self, document: &Document, late: &[Place]) -> Option<Document> {
+    pub fn extract(self, document: &Document, late: &[Place]) -> Option<Document> {
         let steps = self.steps(document);
         if steps.is_empty() {
             return None;

@@ -75,7 +75,7 @@ impl AmmoKeys {
     }
 
     /// The keys of a file.
-    pub(super) fn of(ammo: &Ammo) -> Self {
+    pub(super) fn from_ammo(ammo: &Ammo) -> Self {
         let ammo = ammo.clone();
         Self {
             ammo: ammo.lines.is_empty().then_some(ammo.file),

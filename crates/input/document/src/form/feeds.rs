@@ -154,7 +154,7 @@ impl Keys {
     }
 
     /// The keys of a feed.
-    fn of(feed: &Feed) -> Self {
+    fn from_feed(feed: &Feed) -> Self {
         let mut keys = Self {
             fields: feed.fields.clone(),
             delimiter: feed.delimiter.clone(),
@@ -193,7 +193,7 @@ impl Entry for Vec<Feed> {
 
     fn show(&self) -> Option<Tree> {
         let feeds = self.iter().filter_map(|feed| {
-            show_fields(&Keys::of(feed)).map(|tree| (feed.name.value.clone(), tree))
+            show_fields(&Keys::from_feed(feed)).map(|tree| (feed.name.value.clone(), tree))
         });
         (!self.is_empty()).then(|| Tree::Map(feeds.collect()))
     }

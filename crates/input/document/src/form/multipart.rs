@@ -41,7 +41,7 @@ impl PartKeys {
     }
 
     /// The keys of a part.
-    fn of(part: &Part) -> Self {
+    fn from_part(part: &Part) -> Self {
         let (text, file) = match &part.content {
             PartContent::Text(text) => (Some(text.clone()), None),
             PartContent::File(file) => (None, Some(file.clone())),
@@ -86,7 +86,9 @@ impl Entry for Vec<Part> {
                     media_type: None,
                     ..
                 } => Tree::scalar(text),
-                part => show_fields(&PartKeys::of(part)).unwrap_or_else(|| Tree::Map(Vec::new())),
+                part => {
+                    show_fields(&PartKeys::from_part(part)).unwrap_or_else(|| Tree::Map(Vec::new()))
+                }
             };
             // In a list of mappings, a name may occur twice.
             Tree::Map(vec![(part.name.value.clone(), tree)])

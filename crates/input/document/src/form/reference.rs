@@ -78,7 +78,7 @@ impl<'a> References<'a> {
             variables: variables(root).iter().map(written).collect(),
             secrets: Vec::new(),
             unresolved: Vec::new(),
-            setup: SetupValues::of(root),
+            setup: SetupValues::from_tree(root),
             left: BYTES_MAX,
             chain: 0,
         }

@@ -249,7 +249,7 @@ impl Keys {
     }
 
     /// The keys of a request.
-    pub(super) fn of(request: &Request) -> Self {
+    pub(super) fn from_request(request: &Request) -> Self {
         let mut keys = Self {
             name: request.name.clone(),
             weight: request.weight.clone(),
@@ -271,7 +271,7 @@ impl Keys {
         let is_call = request.ask.is_call();
         match &request.ask {
             Ask::Call(method) => keys.call = Some(method.clone()),
-            Ask::Ammo(ammo) => keys.ammo = AmmoKeys::of(ammo),
+            Ask::Ammo(ammo) => keys.ammo = AmmoKeys::from_ammo(ammo),
             Ask::List { method, file } => {
                 keys.list = Some(file.clone());
                 keys.method = (method.value != "GET").then(|| method.clone());
@@ -362,7 +362,7 @@ impl Entry for Vec<Request> {
     fn show(&self) -> Option<Tree> {
         let requests = self
             .iter()
-            .filter_map(|request| show_fields(&Keys::of(request)));
+            .filter_map(|request| show_fields(&Keys::from_request(request)));
         (!self.is_empty()).then(|| Tree::List(requests.collect()))
     }
 

@@ -138,11 +138,11 @@ impl StepKeys {
     }
 
     /// The keys of a step.
-    fn of(step: &Step) -> Self {
+    fn from_step(step: &Step) -> Self {
         let mut keys = Self::default();
         match step {
             Step::Request(step) => {
-                keys.request = RequestKeys::of(&step.request);
+                keys.request = RequestKeys::from_request(&step.request);
                 keys.on_fail.clone_from(&step.on_fail);
             }
             Step::Pause(pause) => keys.pause = Some(pause.clone()),
@@ -193,7 +193,7 @@ impl Entry for Vec<Step> {
     fn show(&self) -> Option<Tree> {
         let steps = self
             .iter()
-            .filter_map(|step| show_fields(&StepKeys::of(step)));
+            .filter_map(|step| show_fields(&StepKeys::from_step(step)));
         (!self.is_empty()).then(|| Tree::List(steps.collect()))
     }
 

@@ -46,7 +46,7 @@ pub(super) struct SetupValues {
 
 impl SetupValues {
     /// The values that the setup of a document's tree takes.
-    pub(super) fn of(root: &Placed<Node>) -> Self {
+    pub(super) fn from_tree(root: &Placed<Node>) -> Self {
         Self {
             taken: taken(root),
             is_within: false,

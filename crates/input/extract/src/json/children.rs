@@ -23,7 +23,7 @@ pub(super) struct Child<'a> {
 
 impl Children {
     /// The children of the value at `at`.
-    pub(super) fn of(scanner: &mut Scanner<'_>, at: usize) -> Self {
+    pub(super) fn scan(scanner: &mut Scanner<'_>, at: usize) -> Self {
         scanner.go_to(at);
         let open = scanner.peek().filter(|b| matches!(b, b'{' | b'['));
         Self {
@@ -114,7 +114,7 @@ pub(super) fn find(
     at: usize,
     selector: &Selector,
 ) -> Result<Option<usize>, Broken> {
-    let mut children = Children::of(scanner, at);
+    let mut children = Children::scan(scanner, at);
     let found = match selector {
         Selector::Name(name) if children.are_members() => children.named(scanner, name)?,
         Selector::Index(index) if children.are_elements() => {
@@ -125,7 +125,7 @@ pub(super) fn find(
                     .checked_sub(usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX)),
             };
             match index {
-                Some(index) => Children::of(scanner, at).nth(scanner, index)?,
+                Some(index) => Children::scan(scanner, at).nth(scanner, index)?,
                 None => None,
             }
         }

@@ -89,7 +89,7 @@ impl<'a, 's, 'v> Walk<'a, 's, 'v> {
     }
 
     fn slice(&mut self, at: usize, slice: Slice, rest: &[Segment]) -> Flow {
-        let mut children = Children::of(self.scanner, at);
+        let mut children = Children::scan(self.scanner, at);
         let mut elements = Vec::new();
         if children.are_elements() {
             while let Some(child) = children.next(self.scanner)? {
@@ -109,7 +109,7 @@ impl<'a, 's, 'v> Walk<'a, 's, 'v> {
         at: usize,
         each: &mut dyn FnMut(&mut Self, Child<'a>) -> Flow,
     ) -> Flow {
-        let mut children = Children::of(self.scanner, at);
+        let mut children = Children::scan(self.scanner, at);
         while let Some(child) = children.next(self.scanner)? {
             if each(self, child)?.is_break() {
                 return Ok(ControlFlow::Break(()));

@@ -20,7 +20,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(media_type: &str) -> Self {
+    fn from_media_type(media_type: &str) -> Self {
         let essence = media_type.split(';').next().unwrap_or_default();
         let essence = essence.trim().to_ascii_lowercase();
         match essence.as_str() {
@@ -55,7 +55,9 @@ impl Reader<'_> {
         };
         self.seen.check(given, &super::keys::BODY, notes);
         let content = body.get("content");
-        let Some((media_type, kind)) = content.entries().min_by_key(|(name, _)| Kind::of(name))
+        let Some((media_type, kind)) = content
+            .entries()
+            .min_by_key(|(name, _)| Kind::from_media_type(name))
         else {
             let finding = "a body without a media type is not imported".to_owned();
             return notes.at(finding, || shown_as.to_owned());
@@ -135,7 +137,7 @@ impl Reader<'_> {
         value: Option<Value>,
     ) -> Result<Body, &'static str> {
         let none = "it has no example, and no schema that gives a value";
-        match Kind::of(media_type) {
+        match Kind::from_media_type(media_type) {
             Kind::Json => value.map(|value| json(&value)).ok_or(none),
             Kind::JsonLines => {
                 let value = value.ok_or(none)?;

@@ -94,7 +94,7 @@ enum Parts {
 }
 
 impl Parts {
-    fn of(value: &Value, encoding: Encoding) -> Self {
+    fn from_value(value: &Value, encoding: Encoding) -> Self {
         let item = |value: &Value| encoding.encoded(&single(value));
         match value {
             Value::Array(items) => Self::List(items.iter().map(item).collect()),
@@ -159,7 +159,7 @@ pub(super) fn written(
         _ => false,
     };
     let own_name = encoding.encoded(name);
-    let parts = Parts::of(value, encoding);
+    let parts = Parts::from_value(value, encoding);
     let alone = |text: String| vec![(String::new(), text)];
     let pairs = match (style, parts) {
         (Style::Simple, parts) => alone(parts.joined(",", explodes)),

@@ -150,7 +150,7 @@ mod tests {
                 "<root><aliens><animal>a</animal><animal>b</animal></aliens></root>",
             ),
         ] {
-            let library = Library::of(schema);
+            let library = Library::from_value(schema);
             let made = Reader::new(&library, true).xml(library.root(), &value);
             let made = made.split_once('\n').map(|(_, made)| made.to_owned());
             assert_eq!(made.as_deref(), Some(xml));

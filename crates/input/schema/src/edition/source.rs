@@ -19,7 +19,7 @@ pub(crate) fn parse(
     path: &str,
     source: &str,
 ) -> Result<Option<FileDescriptorProto>, protox::Error> {
-    let Some(statement) = Statement::of(source) else {
+    let Some(statement) = Statement::find(source) else {
         return Ok(None);
     };
     let place = format!("{path}:{}:{}", statement.line, statement.column);
@@ -65,7 +65,7 @@ struct Statement<'s> {
 
 impl<'s> Statement<'s> {
     /// Finds the statement, which must be the first of its source.
-    fn of(source: &'s str) -> Option<Self> {
+    fn find(source: &'s str) -> Option<Self> {
         let statement = after_comments(source);
         let rest = after_comments(statement.strip_prefix("edition")?);
         let value = after_comments(rest.strip_prefix('=')?);
@@ -343,7 +343,7 @@ mod tests {
             ("// edition = \"2023\";", None),
             ("", None),
         ] {
-            let found = Statement::of(source);
+            let found = Statement::find(source);
             let found = found.map(|of| (of.edition, of.line, of.column));
             assert_eq!(found, edition, "{source}");
         }
@@ -377,7 +377,7 @@ mod tests {
                 "syntax = \"proto3\"; // reserved a;\noption x = 'reserved \\' b';",
             ),
         ] {
-            let found = Statement::of(source).unwrap().in_proto3(source);
+            let found = Statement::find(source).unwrap().in_proto3(source);
             assert_eq!(found, proto3);
         }
     }

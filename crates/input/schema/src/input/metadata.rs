@@ -50,11 +50,11 @@ impl Metadata {
         let form = Form::Native(key, Box::new(template));
         Ok(Self {
             count,
-            ..Self::of(form)
+            ..Self::new(form)
         })
     }
 
-    const fn of(form: Form) -> Self {
+    const fn new(form: Form) -> Self {
         Self {
             form,
             count: None,
@@ -65,7 +65,7 @@ impl Metadata {
     /// A key with a constant value.
     #[must_use]
     pub fn fixed(key: &str, value: &str) -> Self {
-        Self::of(Form::Fixed(key.to_ascii_lowercase(), value.to_owned()))
+        Self::new(Form::Fixed(key.to_ascii_lowercase(), value.to_owned()))
     }
 
     /// Gives the metadata lower precedence: a call that already has the key omits it.
@@ -78,13 +78,13 @@ impl Metadata {
     /// The value of one key, in any template language.
     #[must_use]
     pub fn value(key: &str, template: Arc<dyn TextTemplate>) -> Self {
-        Self::of(Form::Value(key.to_ascii_lowercase(), template))
+        Self::new(Form::Value(key.to_ascii_lowercase(), template))
     }
 
     /// A JSON object of keys and texts, in any template language. Values of `-bin` keys are base64.
     #[must_use]
     pub const fn object(template: Arc<dyn TextTemplate>) -> Self {
-        Self::of(Form::Object(template))
+        Self::new(Form::Object(template))
     }
 
     /// Assigns the metadata to a part of its call, so that its random values are independent of

@@ -21,7 +21,7 @@ pub(crate) enum Question {
 }
 
 impl Request {
-    pub(crate) const fn of(question: Question) -> Self {
+    pub(crate) const fn new(question: Question) -> Self {
         Self {
             question: Some(question),
         }

@@ -55,7 +55,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn of(root: &MessageDescriptor) -> Self {
+    pub(super) fn build(root: &MessageDescriptor) -> Self {
         let mut messages = Messages::default();
         messages.index(root);
         let mut table = Self {

@@ -58,7 +58,7 @@ fn a_right_reply_costs_no_allocation() {
         };
         let schema = Schema::from_proto(&["a.proto".to_owned()], &[], read).unwrap();
         let method = schema.method(method).unwrap();
-        let form = ReplyForm::of(&method);
+        let form = ReplyForm::for_method(&method);
         let before = ALLOCATIONS.with(Cell::get);
         for _ in 0..1000 {
             assert_eq!(form.check(message), Ok(()));

@@ -162,7 +162,13 @@ fn field(field: &FieldDescriptorProto, features: &[u8]) -> Vec<u8> {
     part(2, &bytes)
 }
 
-fn of(name: &str, number: i32, label: Label, kind: Type, type_name: &str) -> FieldDescriptorProto {
+fn typed(
+    name: &str,
+    number: i32,
+    label: Label,
+    kind: Type,
+    type_name: &str,
+) -> FieldDescriptorProto {
     FieldDescriptorProto {
         name: Some(name.to_owned()),
         number: Some(number),
@@ -182,21 +188,24 @@ pub(crate) fn described(edition: i32) -> Vec<u8> {
             ..DescriptorProto::default()
         }
         .encode_to_vec(),
-        field(&of("text", 1, one, Type::String, ""), b"\x08\x02"),
-        field(&of("explicit", 2, one, Type::Int32, ""), b""),
-        field(&of("packed", 3, many, Type::Int32, ""), b""),
-        field(&of("expanded", 4, many, Type::Int32, ""), b"\x18\x02"),
-        field(&of("kinds", 5, many, Type::Enum, ".e.Kind"), b""),
-        field(&of("inner", 6, one, Type::Message, ".e.A"), b""),
-        field(&of("delimited", 7, one, Type::Message, ".e.A"), b"\x28\x02"),
-        field(&of("map", 8, many, Type::Message, ".e.A.MapEntry"), b""),
+        field(&typed("text", 1, one, Type::String, ""), b"\x08\x02"),
+        field(&typed("explicit", 2, one, Type::Int32, ""), b""),
+        field(&typed("packed", 3, many, Type::Int32, ""), b""),
+        field(&typed("expanded", 4, many, Type::Int32, ""), b"\x18\x02"),
+        field(&typed("kinds", 5, many, Type::Enum, ".e.Kind"), b""),
+        field(&typed("inner", 6, one, Type::Message, ".e.A"), b""),
+        field(
+            &typed("delimited", 7, one, Type::Message, ".e.A"),
+            b"\x28\x02",
+        ),
+        field(&typed("map", 8, many, Type::Message, ".e.A.MapEntry"), b""),
         part(3, &{
             // `MapEntry`, whose options contain `map_entry`.
             let entry = DescriptorProto {
                 name: Some("MapEntry".to_owned()),
                 field: vec![
-                    of("key", 1, one, Type::String, ""),
-                    of("value", 2, one, Type::Message, ".e.A"),
+                    typed("key", 1, one, Type::String, ""),
+                    typed("value", 2, one, Type::Message, ".e.A"),
                 ],
                 ..DescriptorProto::default()
             };

@@ -391,7 +391,7 @@ fn parts_have_a_limit() {
 #[test]
 fn no_descriptors_break_anything() {
     for seed in 0..400 {
-        let mut random = Random::of(seed);
+        let mut random = Random::from_state(seed);
         let length = random.bits() % 3000;
         let bytes: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
         let taken = std::panic::catch_unwind(|| crate::wild::run(&bytes));

@@ -42,7 +42,7 @@ fn animal() -> Method {
 
 /// The verdict on a message as a method's reply: valid, or its mistake.
 fn told(method: &Method, message: &[u8]) -> Option<String> {
-    let checked = ReplyForm::of(method).check(message);
+    let checked = ReplyForm::for_method(method).check(message);
     checked.err().map(|error| error.to_string())
 }
 

@@ -442,7 +442,7 @@ fn call(method: &Method, script: &Script<'_>) {
         drop(Input::json(method, text));
         drop(method.encode_input(text));
     }
-    let form = ReplyForm::of(method);
+    let form = ReplyForm::for_method(method);
     let reply = &script.0[..script.0.len().min(200)];
     for start in 0..reply.len().min(8) {
         drop(form.check(&reply[start..]));

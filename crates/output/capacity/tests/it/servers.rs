@@ -20,7 +20,7 @@ struct Queue {
 }
 
 impl Queue {
-    fn of(places: fn(f64) -> usize, service: fn(f64, usize, &mut Random) -> f64) -> Self {
+    fn new(places: fn(f64) -> usize, service: fn(f64, usize, &mut Random) -> f64) -> Self {
         Self {
             places,
             service,
@@ -136,14 +136,14 @@ fn boxed(server: impl Server + 'static) -> Box<dyn Server> {
 }
 
 fn with_pauses() -> Box<dyn Server> {
-    let mut queue = Queue::of(one, exponential);
+    let mut queue = Queue::new(one, exponential);
     queue.pauses = Some((1.5, 30.0));
     boxed(queue)
 }
 
 /// A single server of which there are two from 40 s on.
 fn doubling() -> Box<dyn Server> {
-    boxed(Queue::of(
+    boxed(Queue::new(
         |at| if at < 40.0 { 1 } else { 2 },
         |_, _, random| 0.01 * random.exponential(),
     ))
@@ -166,7 +166,7 @@ fn bucket() -> Box<dyn Server> {
 /// A single server that breaks down permanently once a hundred requests are in the queue.
 fn collapsing() -> Box<dyn Server> {
     let lost = Rc::new(Cell::new(false));
-    let mut queue = Queue::of(one, |_, _, random| 0.005 * random.exponential());
+    let mut queue = Queue::new(one, |_, _, random| 0.005 * random.exponential());
     boxed(move |at: f64, random: &mut Random| {
         lost.set(lost.get() || queue.ends.len() > 100);
         let fate = queue.serve(at, random);
@@ -202,7 +202,7 @@ fn queues() -> Vec<Law> {
     vec![
         law(
             "M/D/1",
-            || boxed(Queue::of(one, |_, _, _| 0.005)),
+            || boxed(Queue::new(one, |_, _, _| 0.005)),
             250,
             20.0,
             SHORT,
@@ -210,7 +210,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "M/D/1, defaults",
-            || boxed(Queue::of(one, |_, _, _| 0.005)),
+            || boxed(Queue::new(one, |_, _, _| 0.005)),
             250,
             10.0,
             DEFAULTS,
@@ -219,7 +219,7 @@ fn queues() -> Vec<Law> {
         with_slo(
             law(
                 "p50",
-                || boxed(Queue::of(one, exponential)),
+                || boxed(Queue::new(one, exponential)),
                 20,
                 20.0,
                 SHORT,
@@ -230,7 +230,7 @@ fn queues() -> Vec<Law> {
         with_slo(
             law(
                 "p90",
-                || boxed(Queue::of(one, exponential)),
+                || boxed(Queue::new(one, exponential)),
                 100,
                 20.0,
                 SHORT,
@@ -241,7 +241,7 @@ fn queues() -> Vec<Law> {
         with_slo(
             law(
                 "p99.9",
-                || boxed(Queue::of(one, exponential)),
+                || boxed(Queue::new(one, exponential)),
                 250,
                 20.0,
                 SHORT,
@@ -252,7 +252,7 @@ fn queues() -> Vec<Law> {
         with_slo(
             law(
                 "p90 of two a second",
-                || boxed(Queue::of(one, |_, _, random| 0.3 * random.exponential())),
+                || boxed(Queue::new(one, |_, _, random| 0.3 * random.exponential())),
                 2_000,
                 0.5,
                 [1, 30, 10],
@@ -262,7 +262,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "fast M/D/1",
-            || boxed(Queue::of(one, |_, _, _| 0.001)),
+            || boxed(Queue::new(one, |_, _, _| 0.001)),
             50,
             10.0,
             DEFAULTS,
@@ -270,7 +270,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "fast M/M/1",
-            || boxed(Queue::of(one, |_, _, random| 0.001 * random.exponential())),
+            || boxed(Queue::new(one, |_, _, random| 0.001 * random.exponential())),
             50,
             10.0,
             DEFAULTS,
@@ -278,7 +278,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "M/M/1",
-            || boxed(Queue::of(one, exponential)),
+            || boxed(Queue::new(one, exponential)),
             250,
             20.0,
             SHORT,
@@ -286,7 +286,12 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "M/M/4",
-            || boxed(Queue::of(|_| 4, |_, _, random| 0.02 * random.exponential())),
+            || {
+                boxed(Queue::new(
+                    |_| 4,
+                    |_, _, random| 0.02 * random.exponential(),
+                ))
+            },
             250,
             20.0,
             SHORT,
@@ -294,7 +299,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "ten places of 5 s",
-            || boxed(Queue::of(|_| 10, |_, _, _| 5.0)),
+            || boxed(Queue::new(|_| 10, |_, _, _| 5.0)),
             20_000,
             0.5,
             [3, 20, 60],
@@ -302,7 +307,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "one place of 500 ms",
-            || boxed(Queue::of(one, |_, _, _| 0.5)),
+            || boxed(Queue::new(one, |_, _, _| 0.5)),
             3_000,
             0.5,
             [1, 10, 1],
@@ -310,7 +315,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "one place of 1 s",
-            || boxed(Queue::of(one, |_, _, _| 1.0)),
+            || boxed(Queue::new(one, |_, _, _| 1.0)),
             5_000,
             0.2,
             DEFAULTS,
@@ -318,7 +323,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "one place of 50 ms",
-            || boxed(Queue::of(one, |_, _, _| 0.05)),
+            || boxed(Queue::new(one, |_, _, _| 0.05)),
             500,
             1.0,
             [1, 20, 5],
@@ -326,7 +331,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "exp 20 ms",
-            || boxed(Queue::of(one, |_, _, random| 0.02 * random.exponential())),
+            || boxed(Queue::new(one, |_, _, random| 0.02 * random.exponential())),
             10_000,
             5.0,
             [3, 20, 5],
@@ -334,7 +339,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "two connections",
-            || boxed(Queue::of(|_| 2, |_, _, _| 0.02)),
+            || boxed(Queue::new(|_| 2, |_, _, _| 0.02)),
             100,
             20.0,
             SHORT,
@@ -342,7 +347,12 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "two places, near the bound",
-            || boxed(Queue::of(|_| 2, |_, _, random| 0.02 * random.exponential())),
+            || {
+                boxed(Queue::new(
+                    |_| 2,
+                    |_, _, random| 0.02 * random.exponential(),
+                ))
+            },
             100,
             20.0,
             SHORT,
@@ -351,7 +361,7 @@ fn queues() -> Vec<Law> {
         law(
             "quantised",
             || {
-                boxed(Queue::of(one, |_, _, random| {
+                boxed(Queue::new(one, |_, _, random| {
                     0.004 * (random.exponential()).ceil()
                 }))
             },
@@ -363,7 +373,7 @@ fn queues() -> Vec<Law> {
         law(
             "bimodal",
             || {
-                boxed(Queue::of(one, |_, _, random| {
+                boxed(Queue::new(one, |_, _, random| {
                     if random.unit() < 0.95 { 0.002 } else { 0.04 }
                 }))
             },
@@ -375,7 +385,7 @@ fn queues() -> Vec<Law> {
         law(
             "lognormal",
             || {
-                boxed(Queue::of(one, |_, _, random| {
+                boxed(Queue::new(one, |_, _, random| {
                     0.005 * (1.2686 * random.normal() - 0.8047).exp()
                 }))
             },
@@ -386,7 +396,7 @@ fn queues() -> Vec<Law> {
         ),
         law(
             "short times",
-            || boxed(Queue::of(one, exponential)),
+            || boxed(Queue::new(one, exponential)),
             250,
             10.0,
             [1, 10, 1],
@@ -395,7 +405,7 @@ fn queues() -> Vec<Law> {
         law(
             "short pauses",
             || {
-                let mut queue = Queue::of(one, exponential);
+                let mut queue = Queue::new(one, exponential);
                 queue.pauses = Some((0.1, 2.0));
                 boxed(queue)
             },
@@ -423,7 +433,7 @@ fn queues() -> Vec<Law> {
         law(
             "some fail",
             || {
-                let mut queue = Queue::of(one, exponential);
+                let mut queue = Queue::new(one, exponential);
                 boxed(move |at: f64, random: &mut Random| {
                     let fate = queue.serve(at, random);
                     Fate {
@@ -440,7 +450,7 @@ fn queues() -> Vec<Law> {
         law(
             "sheds load",
             || {
-                let mut queue = Queue::of(one, exponential);
+                let mut queue = Queue::new(one, exponential);
                 boxed(
                     move |at: f64, random: &mut Random| match queue.ends.len() > 20 {
                         true => {
@@ -465,7 +475,7 @@ fn queues() -> Vec<Law> {
         law(
             "waves",
             || {
-                boxed(Queue::of(one, |at, _, random| {
+                boxed(Queue::new(one, |at, _, random| {
                     0.005
                         * random.exponential()
                         * (1.0 + 0.2 * (at / 60.0 * std::f64::consts::TAU).sin())
@@ -479,7 +489,7 @@ fn queues() -> Vec<Law> {
         law(
             "Pareto",
             || {
-                boxed(Queue::of(one, |_, _, random| {
+                boxed(Queue::new(one, |_, _, random| {
                     (0.002 * (1.0 - random.unit()).powf(-1.0 / 2.2)).min(1.0)
                 }))
             },
@@ -512,7 +522,7 @@ fn others() -> Vec<Law> {
         law(
             "pauses at random",
             || {
-                let mut queue = Queue::of(one, exponential);
+                let mut queue = Queue::new(one, exponential);
                 let mut next = 0.0;
                 boxed(move |at: f64, random: &mut Random| {
                     while next <= at {
@@ -531,7 +541,7 @@ fn others() -> Vec<Law> {
         law(
             "pauses of 300 ms",
             || {
-                let mut queue = Queue::of(one, exponential);
+                let mut queue = Queue::new(one, exponential);
                 queue.pauses = Some((0.4, 5.0));
                 boxed(queue)
             },
@@ -541,7 +551,7 @@ fn others() -> Vec<Law> {
         law(
             "twice as slow at 100 s",
             || {
-                boxed(Queue::of(one, |at, _, random| {
+                boxed(Queue::new(one, |at, _, random| {
                     0.005 * random.exponential() * if at < 100.0 { 1.0 } else { 2.0 }
                 }))
             },
@@ -572,7 +582,7 @@ fn others() -> Vec<Law> {
         law(
             "slow with the queue",
             || {
-                boxed(Queue::of(one, |_, waiting, _| {
+                boxed(Queue::new(one, |_, waiting, _| {
                     0.005 * (1.0 + (waiting as f64 / 20.0).min(1.0))
                 }))
             },
@@ -606,7 +616,7 @@ fn others() -> Vec<Law> {
         law(
             "slower by 30 % a minute",
             || {
-                boxed(Queue::of(one, |at, _, random| {
+                boxed(Queue::new(one, |at, _, random| {
                     0.005 * random.exponential() * 1.3_f64.powf(at / 60.0)
                 }))
             },
@@ -616,7 +626,7 @@ fn others() -> Vec<Law> {
         law(
             "slower by 30 % a minute, defaults",
             || {
-                boxed(Queue::of(one, |at, _, random| {
+                boxed(Queue::new(one, |at, _, random| {
                     0.005 * random.exponential() * 1.3_f64.powf(at / 60.0)
                 }))
             },
@@ -632,7 +642,7 @@ fn others() -> Vec<Law> {
         law(
             "two in a hundred fail",
             || {
-                let mut queue = Queue::of(one, exponential);
+                let mut queue = Queue::new(one, exponential);
                 boxed(move |at: f64, random: &mut Random| {
                     let fate = queue.serve(at, random);
                     match random.unit() < 0.02 {

@@ -56,7 +56,7 @@ impl Target {
         Self {
             server,
             arrivals,
-            random: Random::of(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)),
+            random: Random::from_state(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)),
             now: 0.0,
             last: 0.0,
             under_way: Vec::new(),

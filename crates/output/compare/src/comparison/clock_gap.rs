@@ -19,8 +19,14 @@ pub(crate) struct ClockGap {
 impl ClockGap {
     /// The greatest delays of the runs with kernel timestamps; `None` if all runs have one clock.
     pub(crate) fn new<'a>(runs: impl IntoIterator<Item = &'a Compared>) -> Option<Self> {
-        let healths: Vec<_> = runs.into_iter().map(|run| &run.summary().generator).collect();
-        if healths.windows(2).all(|pair| pair[0].clock == pair[1].clock) {
+        let healths: Vec<_> = runs
+            .into_iter()
+            .map(|run| &run.summary().generator)
+            .collect();
+        if healths
+            .windows(2)
+            .all(|pair| pair[0].clock == pair[1].clock)
+        {
             return None;
         }
         let stamped = healths

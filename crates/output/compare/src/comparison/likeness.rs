@@ -105,7 +105,9 @@ pub(crate) fn difference(first: &Compared, run: &Compared) -> Option<String> {
     }
     // Two plans can ask for one clock. Once a run has measured its own delay, that delay bounds
     // the difference of the clocks.
-    let are_planned = [first, run].iter().all(|run| run.summary().total.counts.sent == 0);
+    let are_planned = [first, run]
+        .iter()
+        .all(|run| run.summary().total.counts.sent == 0);
     let clocks = infos.map(|info| info.clock);
     if are_planned && clocks[0] != clocks[1] {
         let [one, other] = clocks.map(timed);

@@ -38,13 +38,9 @@ const FIGURES: [Figure; 14] = [
 ];
 
 /// A row for each figure that both runs have, and cautions for the reader.
-pub(crate) fn rows(
-    base: &Compared,
-    candidate: &Compared,
-    least: Least,
-) -> (Vec<Row>, Vec<String>) {
+pub(crate) fn rows(base: &Compared, candidate: &Compared, least: Least) -> (Vec<Row>, Vec<String>) {
     let runs = [base, candidate];
-    let cells = runs.map(|run| Cells::of(run.summary()));
+    let cells = runs.map(|run| Cells::from_summary(run.summary()));
     let is_read = runs.iter().any(|run| run.is_read());
     let kind = Compared::latency_kind(runs);
     // The cells of a run contain only the run's own kind of latency.
@@ -129,7 +125,7 @@ struct Cell {
 impl Cells {
     /// The cells of a run. Buckets are numbered across all cells, so that adding a cell touches
     /// only the buckets that it uses.
-    fn of(run: &Summary) -> Self {
+    fn from_summary(run: &Summary) -> Self {
         let overviews: Vec<_> = run.over_time().collect();
         let rows = run.rows_of(&overviews);
         let used = overviews.iter().flat_map(|cell| cell.latency().buckets());

@@ -55,7 +55,7 @@ pub(crate) fn rows(
         kind,
         form: rounds.form,
     };
-    let measured = figures.filter_map(|figure| Measured::of(figure, pairs, least));
+    let measured = figures.filter_map(|figure| Measured::measure(figure, pairs, least));
     let measured: Vec<Measured> = measured.collect();
     let differences: Vec<Differences> = measured.iter().map(|of| of.differences.clone()).collect();
     let looks = rounds.looks();
@@ -92,7 +92,7 @@ pub(crate) fn rows(
 
 impl Measured {
     /// Measures a figure; `None` if a run lacks it.
-    fn of(figure: Figure, pairs: Pairs<'_>, least: Least) -> Option<Self> {
+    fn measure(figure: Figure, pairs: Pairs<'_>, least: Least) -> Option<Self> {
         let Pairs {
             base,
             candidate,

@@ -31,8 +31,8 @@ pub(crate) fn rows(
     let measured: Vec<_> = measured.collect();
     let tests = measured.iter().filter_map(|(figure, base, candidate)| {
         let scaled = [base, candidate].map(|values| scaled(*figure, values));
-        let test = RankSum::of(&scaled[0], &scaled[1])?;
-        let shift = Shift::of(&scaled[0], &scaled[1], CONFIDENCE)?;
+        let test = RankSum::compare(&scaled[0], &scaled[1])?;
+        let shift = Shift::estimate(&scaled[0], &scaled[1], CONFIDENCE)?;
         Some((*figure, [median(base), median(candidate)], test, shift))
     });
     let tests: Vec<_> = tests.collect();

@@ -156,7 +156,7 @@ fn buckets(times: &Distribution) -> Buckets {
         cumulative_count: Some(within),
         upper_bound: Some(bound.ns as f64 / 1e9),
     });
-    let native = Native::of(&times.exponential);
+    let native = Native::from_exponential(&times.exponential);
     Buckets {
         sample_count: Some(times.count),
         sample_sum: Some(times.sum),
@@ -176,7 +176,7 @@ struct Native {
 }
 
 impl Native {
-    fn of(exponential: &Exponential) -> Self {
+    fn from_exponential(exponential: &Exponential) -> Self {
         let mut native = Self {
             spans: Vec::new(),
             deltas: Vec::new(),
@@ -212,7 +212,7 @@ mod tests {
     fn buckets_in_a_row_are_a_span() {
         let bucket = |(index, count)| ExponentialBucket { index, count };
         let of = |buckets: &[(i32, u64)]| {
-            let native = Native::of(&Exponential {
+            let native = Native::from_exponential(&Exponential {
                 zeros: 0,
                 buckets: buckets.iter().copied().map(bucket).collect(),
             });

@@ -95,7 +95,7 @@ mod tests {
             labels: labels.clone(),
             value,
         };
-        let times = Value::Distribution(Box::new(Distribution::of(&times)));
+        let times = Value::Distribution(Box::new(Distribution::from_histogram(&times)));
         Snapshot {
             families: vec![
                 Family::new(
@@ -110,7 +110,7 @@ mod tests {
                     MetricKind::Gauge,
                     Value::Number(0.25),
                 )
-                .of(Unit::Ratio),
+                .with_unit(Unit::Ratio),
                 Family::alone("x_run", "The run.", MetricKind::Info, Value::Count(1)),
                 Family::new(
                     "x_seconds",
@@ -118,7 +118,7 @@ mod tests {
                     MetricKind::Histogram,
                     vec![point(times)],
                 )
-                .of(Unit::Seconds),
+                .with_unit(Unit::Seconds),
             ],
             ..Snapshot::default()
         }

@@ -35,7 +35,7 @@ impl Sparks {
     /// The sparks of steps, each given by its pool's number and its own, with at most `columns`
     /// columns. `None` if no step has a timeline with enough time and requests.
     #[must_use]
-    pub fn of(summary: &Summary, steps: &[(usize, usize)], columns: usize) -> Option<Self> {
+    pub fn for_steps(summary: &Summary, steps: &[(usize, usize)], columns: usize) -> Option<Self> {
         let of_step = |(pool, step): &(usize, usize)| {
             let cells = summary.step_over_time(*pool, *step)?;
             Some(merged(cells, columns))

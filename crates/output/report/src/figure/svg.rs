@@ -101,7 +101,7 @@ enum Place {
 /// Appends the picture as one `svg` element. Ids are made from the name of the figure. A file has a
 /// size in pixels; a picture in a page has only proportions.
 fn draw_in(out: &mut Markup, figure: &Figure, place: Place) {
-    let frame = Frame::of(figure);
+    let frame = Frame::for_figure(figure);
     let height = frame.bottom() + MARGIN.3;
     let (title, description) = (format!("{}-t", figure.name), format!("{}-d", figure.name));
     let (width, tall) = (WIDTH.to_string(), height.to_string());
@@ -160,7 +160,7 @@ pub(crate) struct Frame<'a> {
 impl<'a> Frame<'a> {
     /// The frame of a figure. Bars need room for their names at the left, and a height for each
     /// bar.
-    pub(crate) fn of(figure: &'a Figure) -> Self {
+    pub(crate) fn for_figure(figure: &'a Figure) -> Self {
         let (left, top, right, bottom) = MARGIN;
         let (left, height) = match &figure.plot {
             Plot::Bars(bars) => (NAMES_WIDTH, bars.len() as f64 * BAR),

@@ -23,10 +23,15 @@ pub fn tail(summary: &Summary, baseline: Option<&Summary>) -> Figure {
         true => LatencyKind::Service,
         false => LatencyKind::Response,
     };
-    let baseline = baseline.map(|run| ("baseline", Role::Asked, kind.of(&run.total.latency)));
+    let baseline =
+        baseline.map(|run| ("baseline", Role::Asked, kind.histogram(&run.total.latency)));
     let lines: Vec<TailLine<'_>> = baseline
         .into_iter()
-        .chain([("this run", Role::Rank(0), kind.of(&summary.total.latency))])
+        .chain([(
+            "this run",
+            Role::Rank(0),
+            kind.histogram(&summary.total.latency),
+        )])
         .collect();
     of_kind(kind, &lines)
 }

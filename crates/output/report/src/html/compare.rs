@@ -106,7 +106,7 @@ fn pictures(parts: &mut Vec<Part>, base: &[Compared], candidate: &[Compared]) {
 /// A side as pictures show it: all its requests, and over time the run whose median latency is in
 /// the middle.
 fn side(runs: &[Compared], kind: LatencyKind) -> Option<BesideSide<'_>> {
-    let times = |run: &Compared| kind.of(&run.summary().total.latency).clone();
+    let times = |run: &Compared| kind.histogram(&run.summary().total.latency).clone();
     let mut ordered: Vec<&Compared> = runs.iter().collect();
     ordered.sort_by_key(|run| times(run).quantile_unchecked(0.5));
     let middle = ordered.get(ordered.len().saturating_sub(1) / 2)?;
@@ -202,7 +202,7 @@ fn numbers(both: [&Summary; 2], kind: LatencyKind) -> Option<Section> {
         rows.push(row(
             name,
             both.map(|run| {
-                let time = kind.of(&run.total.latency).quantile(q)?;
+                let time = kind.histogram(&run.total.latency).quantile(q)?;
                 Some((time.0 as f64, latency(time, Unicode::On)))
             }),
         ));

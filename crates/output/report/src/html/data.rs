@@ -15,7 +15,7 @@ use std::ops::Not;
 /// Appends the block as a `script` element of a type that no browser runs.
 pub(super) fn print(out: &mut Markup, figures: &[Figure]) {
     let block = Block {
-        figures: figures.iter().map(Picture::of).collect(),
+        figures: figures.iter().map(Picture::from_figure).collect(),
         time: Time::of(figures),
     };
     out.open("script", &[("type", "application/json"), ("id", "data")]);
@@ -110,8 +110,8 @@ impl From<Level> for Ticks {
 
 impl Picture {
     /// The picture of a figure. The drawing computes all places.
-    fn of(figure: &Figure) -> Self {
-        let frame = Frame::of(figure);
+    fn from_figure(figure: &Figure) -> Self {
+        let frame = Frame::for_figure(figure);
         let across = |value: f64| Number(hundredths(frame.across(value)));
         let (xs, series) = match &figure.plot {
             Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {

@@ -363,8 +363,8 @@ fn pool(summary: &Summary, info: &PoolInfo, figures: &Figures) -> Pool {
         name: prose(&info.name),
         model: Named(info.model),
         latency_kind: Named(info.model.latency_kind(&figures.latency)),
-        load: load(&LoadAnswer::of(info, figures, summary.duration)),
-        target: target(&TargetAnswer::of(info, figures)),
+        load: load(&LoadAnswer::judge(info, figures, summary.duration)),
+        target: target(&TargetAnswer::judge(info, figures)),
         requests: requests(figures),
         rate: rate(
             summary.intended_per_s_of(info, figures),

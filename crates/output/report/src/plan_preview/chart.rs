@@ -45,14 +45,17 @@ impl Chart {
                 } else {
                     style.glyph("│", "|")
                 };
-                Line::of(format!("{label:>AXIS$} {axis}"), Ink::Dim)
+                Line::single(format!("{label:>AXIS$} {axis}"), Ink::Dim)
                     .with(layer(values, top, row, style), Ink::Good)
             })
             .collect();
         let corner = style.glyph("└", "+");
         let axis = style.glyph("─", "-").repeat(values.len());
         let zero = (self.unit)(0.0);
-        lines.push(Line::of(format!("{zero:>AXIS$} {corner}{axis}"), Ink::Dim));
+        lines.push(Line::single(
+            format!("{zero:>AXIS$} {corner}{axis}"),
+            Ink::Dim,
+        ));
         let middle = span(Nanos(self.end.0 / 2), style.unicode);
         let end = span(self.end, style.unicode);
         let (half, rest) = (values.len() / 2, values.len() - values.len() / 2);
@@ -61,7 +64,7 @@ impl Chart {
             "{times}{end:>0$}",
             rest.saturating_sub(middle.chars().count())
         );
-        lines.push(Line::of(times, Ink::Dim));
+        lines.push(Line::single(times, Ink::Dim));
         lines
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn print(placed: &Result<Placement, Vec<Unfit>>, page: &mut Page<'_>)
             .iter()
             .map(|text| Untrusted::new(text).escaped(style.unicode));
         let rows = texts.flat_map(|text| wrap(&text, room));
-        rows.map(|row| Line::of(row, ink)).collect()
+        rows.map(|row| Line::single(row, ink)).collect()
     };
     let rows = match placed {
         Ok(placement) => {
@@ -29,7 +29,7 @@ pub(super) fn print(placed: &Result<Placement, Vec<Unfit>>, page: &mut Page<'_>)
         }
         Err(refused) => sentences(refused.iter().map(ToString::to_string).collect(), Ink::Bad),
     };
-    page.block(Line::of("on this machine", Ink::Bold), rows);
+    page.block(Line::single("on this machine", Ink::Bold), rows);
 }
 
 /// The threads, and the connections to all targets of all pools.

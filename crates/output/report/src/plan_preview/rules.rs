@@ -36,7 +36,7 @@ impl Starts {
 pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
     let rules = plan.thresholds().iter();
     let sentences = rules.filter_map(|rule| {
-        let aim = Aim::of(&rule.metric)?;
+        let aim = Aim::from_metric(&rule.metric)?;
         let mut samples = 0_u64;
         for (number, (pool, starts)) in plan.pools().iter().zip(starts).enumerate() {
             if aim.means(pool) {
@@ -83,7 +83,7 @@ struct Aim<'a> {
 
 impl<'a> Aim<'a> {
     /// The aim of a metric; `None` if the metric is not a quantile of requests or iterations.
-    fn of(metric: &'a Metric) -> Option<Self> {
+    fn from_metric(metric: &'a Metric) -> Option<Self> {
         match metric {
             Metric::Quantile(quantile) => Some(Self {
                 pool: None,
@@ -92,18 +92,18 @@ impl<'a> Aim<'a> {
                 quantile: *quantile,
             }),
             Metric::Of(Times::Connect, _) => None,
-            Metric::Of(_, inner) => Self::of(inner),
+            Metric::Of(_, inner) => Self::from_metric(inner),
             Metric::Step(name, inner) => Some(Self {
                 step: Some(name),
-                ..Self::of(inner)?
+                ..Self::from_metric(inner)?
             }),
             Metric::Iteration(inner) => Some(Self {
                 is_of_iterations: true,
-                ..Self::of(inner)?
+                ..Self::from_metric(inner)?
             }),
             Metric::Pool(name, inner) => Some(Self {
                 pool: Some(name),
-                ..Self::of(inner)?
+                ..Self::from_metric(inner)?
             }),
             _ => None,
         }
@@ -144,7 +144,7 @@ fn of_step(pool: &Pool, step: &str, starts: u64, seed: u64) -> Option<u64> {
     };
     let seen = starts.min(CHOICES_SEEN);
     let length = each.len() as u64;
-    let chosen = (0..seen).map(|arrival| each[choice.of(arrival, length, seed) as usize]);
+    let chosen = (0..seen).map(|arrival| each[choice.pick(arrival, length, seed) as usize]);
     let sent = chosen.fold(0_u64, u64::saturating_add);
     let all = u128::from(sent) * u128::from(starts) / u128::from(seen.max(1));
     u64::try_from(all).ok()

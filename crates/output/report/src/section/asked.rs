@@ -31,7 +31,7 @@ pub(super) struct AskedWords<'a> {
 
 impl<'a> AskedWords<'a> {
     /// The words of a pool.
-    pub(super) const fn of(pool: &'a PoolInfo) -> Self {
+    pub(super) const fn new(pool: &'a PoolInfo) -> Self {
         Self {
             pool,
             asked: pool.asked.as_ref(),
@@ -164,7 +164,7 @@ fn shortened(law: &AskedSequence) -> String {
 
 /// The target, with the method unless it is GET, and the body.
 pub(super) fn target(summary: &Summary) -> String {
-    let asked = AskedWords::of(summary.info.pool());
+    let asked = AskedWords::new(summary.info.pool());
     let method = asked
         .method()
         .into_iter()

@@ -212,7 +212,7 @@ pub(crate) fn examples(summary: &Summary, style: &Style) -> Vec<Line> {
         let texts: Vec<String> = texts.filter(|line| !line.is_empty()).collect();
         let first: String = texts.join(" ").chars().take(EXAMPLE_MAX).collect();
         let name = foreign(&body_name(failed, summary), style.unicode);
-        let mut row = Line::of(format!("{name}  "), Ink::Dim).with(first, Ink::Plain);
+        let mut row = Line::single(format!("{name}  "), Ink::Dim).with(first, Ink::Plain);
         row.clip(style.width(), style.glyph("…", "~"));
         rows.push(row);
     }

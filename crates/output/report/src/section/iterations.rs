@@ -45,7 +45,7 @@ pub(super) fn of_scenarios(summary: &Summary, _: &Extent) -> Option<Section> {
 /// A table of iterations, with a row for each name; `None` without rows. Started iterations are
 /// counted, since a long iteration may be in flight for most of a run.
 fn grid(head: &'static str, rows: Vec<(String, &Iterations)>, summary: &Summary) -> Option<Grid> {
-    let quantiles = Quantiles::of(rows.iter().map(|(_, iterations)| &iterations.time));
+    let quantiles = Quantiles::for_rows(rows.iter().map(|(_, iterations)| &iterations.time));
     let mut columns = vec![
         Column::names(head),
         Column::numbers("started", 1),

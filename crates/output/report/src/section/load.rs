@@ -16,7 +16,7 @@ pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
     let threads = counted(u64::from(info.threads), "thread");
     let seed = format!("seed {}", info.seed);
     let load = if let [pool] = &info.pools[..] {
-        let asked = AskedWords::of(pool);
+        let asked = AskedWords::new(pool);
         let Loads { model, carried } = loads(pool, &summary.total, &asked);
         let model = model.into_iter().chain(changed(summary.orders(0)));
         let run = asked.length(summary);
@@ -28,7 +28,7 @@ pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
             .pools()
             .enumerate()
             .map(|(number, (pool, figures))| {
-                let asked = AskedWords::of(pool);
+                let asked = AskedWords::new(pool);
                 let Loads { model, carried } = loads(pool, figures, &asked);
                 let model = model.into_iter().chain(changed(summary.orders(number)));
                 let items: Vec<_> = model.chain(carried).chain(asked.limits()).collect();

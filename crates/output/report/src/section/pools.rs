@@ -13,7 +13,7 @@ pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
         return None;
     }
     let times = pools.iter();
-    let quantiles = Quantiles::of(times.map(|(pool, of)| pool.model.latency(&of.latency)));
+    let quantiles = Quantiles::for_rows(times.map(|(pool, of)| pool.model.latency(&of.latency)));
     let mut columns = vec![
         Column::names("pool"),
         Column::numbers("sent", 0),

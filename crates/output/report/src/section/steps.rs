@@ -106,7 +106,7 @@ pub(super) fn section(summary: &Summary, extent: &Extent) -> Option<Section> {
         rows.truncate(extent.rows);
     }
     let places: Vec<_> = rows.iter().map(|row| row.place).collect();
-    let sparks = Sparks::of(summary, &places, extent.spark);
+    let sparks = Sparks::for_steps(summary, &places, extent.spark);
     let mut explanation =
         "Numbers per step; latencies are of ok responses and timeouts.".to_owned();
     if sparks.is_some() {
@@ -138,14 +138,14 @@ pub(crate) fn chosen(summary: &Summary, order: Order, filter: &str, spark: usize
     let places: Vec<_> = rows.iter().map(|row| row.place).collect();
     let sparks = match is_only {
         true => Sparks::of_run(summary, spark),
-        false => Sparks::of(summary, &places, spark),
+        false => Sparks::for_steps(summary, &places, spark),
     };
     grid(&rows, sparks)
 }
 
 /// The table of these rows with their sparks, which share one quantile.
 fn grid(rows: &[Row], sparks: Option<Sparks>) -> Grid {
-    let quantiles = Quantiles::of(rows.iter().map(Row::times));
+    let quantiles = Quantiles::for_rows(rows.iter().map(Row::times));
     let mut columns = vec![
         Column::names("step"),
         Column::numbers("sent", 0),

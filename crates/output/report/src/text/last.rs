@@ -12,7 +12,7 @@ use drumfire_measure::Summary;
 #[must_use]
 pub fn last_lines(summary: &Summary, style: &Style) -> String {
     let mut items = verdict(summary, style);
-    items.push(Line::of(rate(summary.achieved_per_s()), Ink::Bold));
+    items.push(Line::single(rate(summary.achieved_per_s()), Ink::Bold));
     let greatest = times(summary, ["p99", "p50", "max"], style)
         .into_iter()
         .next();
@@ -34,7 +34,7 @@ pub fn one_line(summary: &Summary, style: &Style) -> String {
     let begun = sent_or_begun(summary.total.without_data());
     items.push(Line::plain(format!("{} {begun}", count(counts.sent))));
     items.push(failures(summary));
-    items.push(Line::of(rate(summary.achieved_per_s()), Ink::Bold));
+    items.push(Line::single(rate(summary.achieved_per_s()), Ink::Bold));
     items.extend(times(summary, ["p50", "p90", "p99", "max"], style));
     let mut out = String::new();
     for line in flow(items, style.glyph(" · ", ", "), usize::MAX) {
@@ -74,5 +74,5 @@ fn quantile_of(name: &str) -> f64 {
 fn failures(summary: &Summary) -> Line {
     let failed = summary.total.counts.failed;
     let ink = if failed > 0 { Ink::Bad } else { Ink::Plain };
-    Line::of(format!("{} failed", count(failed)), ink)
+    Line::single(format!("{} failed", count(failed)), ink)
 }

@@ -406,8 +406,8 @@ fn connections_and_the_protocol_are_on_the_page() {
     let mut run = fixture::open();
     let connections = &mut run.total.connections;
     for (last, counts) in [
-        (1, AddressCounts::of(3, 900)),
-        (2, AddressCounts::of(1, 100)),
+        (1, AddressCounts::new(3, 900)),
+        (2, AddressCounts::new(1, 100)),
     ] {
         let address = std::net::SocketAddr::from(([10, 0, 0, last], 8_080));
         connections.addresses.add(address, counts);

@@ -39,7 +39,7 @@ fn run(seconds: u64, requests: u64) -> Summary {
 }
 
 fn blocks(run: &Summary, columns: usize) -> (&'static str, Vec<String>) {
-    let sparks = Sparks::of(run, &[(0, 0), (0, 1)], columns).unwrap();
+    let sparks = Sparks::for_steps(run, &[(0, 0), (0, 1)], columns).unwrap();
     let steps = sparks.steps.iter().flatten();
     (
         sparks.quantile,
@@ -60,9 +60,9 @@ fn a_stall_stands_at_its_time() {
 
 #[test]
 fn a_run_too_short_has_none() {
-    assert_eq!(Sparks::of(&run(2, 40), &[(0, 0), (0, 1)], 24), None);
-    assert_eq!(Sparks::of(&run(8, 2), &[(0, 0), (0, 1)], 24), None);
-    assert_eq!(Sparks::of(&fixture::open(), &[(0, 0)], 24), None);
+    assert_eq!(Sparks::for_steps(&run(2, 40), &[(0, 0), (0, 1)], 24), None);
+    assert_eq!(Sparks::for_steps(&run(8, 2), &[(0, 0), (0, 1)], 24), None);
+    assert_eq!(Sparks::for_steps(&fixture::open(), &[(0, 0)], 24), None);
 }
 
 /// The only step of a run has no timeline of its own: its requests are the run's.

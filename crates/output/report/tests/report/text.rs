@@ -120,7 +120,7 @@ fn the_load_says_what_was_asked() {
     asked.requests.first[0].method = "POST".to_owned();
     asked.requests.first[0].body = AskedBody::Bytes(1234);
     asked.load = AskedLoad::Open {
-        law: AskedSequence::of(&"step(20,40,20,1s)".parse().unwrap()),
+        law: AskedSequence::from_sequence(&"step(20,40,20,1s)".parse().unwrap()),
         arrivals: Arrivals::Poisson,
         late: LatePolicy::Skip,
     };

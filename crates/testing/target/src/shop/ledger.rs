@@ -315,7 +315,7 @@ impl Shard {
 /// A permutation of 64 bits in which each input bit moves half of the output's: the first step of
 /// SplitMix64.
 const fn mix(z: u64) -> u64 {
-    Random::of(z).bits()
+    Random::from_state(z).bits()
 }
 
 #[cfg(test)]

@@ -30,9 +30,9 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn of(planned: Steps, quiet: bool, output: &Output) -> Self {
+    pub(super) fn new(planned: Steps, quiet: bool, output: &Output) -> Self {
         Self {
-            line: ProgressLine::of(quiet, output),
+            line: ProgressLine::new(quiet, output),
             clock: Clock::start(),
             planned,
             began: Nanos::ZERO,

@@ -37,7 +37,7 @@ impl Side {
     ///
     /// # Errors
     /// If the command line runs no load, or contains a flag that the experiment sets.
-    pub(super) fn of(flag: &'static str, line: &str) -> Result<Self, Failure> {
+    pub(super) fn parse(flag: &'static str, line: &str) -> Result<Self, Failure> {
         let wrong = |message: &str| Failure::usage(format!("{flag}: {message}"));
         let mut words = shell_words(line).map_err(|message| wrong(&message))?;
         if words.first().is_some_and(|word| word == "drumfire") {

@@ -20,9 +20,9 @@ pub(super) struct Shower {
 }
 
 impl Shower {
-    pub(super) fn of(quiet: bool, output: &Output) -> Self {
+    pub(super) fn new(quiet: bool, output: &Output) -> Self {
         Self {
-            line: ProgressLine::of(quiet, output),
+            line: ProgressLine::new(quiet, output),
             clock: Clock::start(),
             last: None,
         }

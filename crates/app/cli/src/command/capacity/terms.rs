@@ -31,7 +31,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) fn of(flags: &CapacityFlags) -> Result<Self, Failure> {
+    pub(super) fn from_flags(flags: &CapacityFlags) -> Result<Self, Failure> {
         let http = &flags.http;
         let shows = match (http.output.show, http.print_plan) {
             (true, _) => Some((

@@ -32,7 +32,7 @@ const NO_STORE: &str = "no store";
 const LOCAL: &str = "local";
 
 impl Surroundings {
-    pub(super) fn of(folder: &Path, output: &OutputFlags, is_local: bool) -> Self {
+    pub(super) fn new(folder: &Path, output: &OutputFlags, is_local: bool) -> Self {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         Self {
             started_in: env::current_dir().unwrap_or_default(),

@@ -95,7 +95,11 @@ fn keys_of_file(given: &str, output: &Output) -> Result<Vec<PlanKey>, Failure> {
             true => Model::Open,
             false => Model::Closed,
         };
-        (&*pool.name, model, Asked::of(pool).with_texts(&masked))
+        (
+            &*pool.name,
+            model,
+            Asked::from_pool(pool).with_texts(&masked),
+        )
     });
     let pools: Vec<_> = pools.collect();
     let facts = || {
@@ -108,6 +112,8 @@ fn keys_of_file(given: &str, output: &Output) -> Result<Vec<PlanKey>, Failure> {
         ClockChoice::Receive => &[ArrivalClock::Kernel, ArrivalClock::Program],
         ClockChoice::Program => &[ArrivalClock::Program],
     };
-    let keys = clocks.iter().map(|clock| PlanKey::of(facts(), *clock));
+    let keys = clocks
+        .iter()
+        .map(|clock| PlanKey::from_pools(facts(), *clock));
     Ok(keys.collect())
 }

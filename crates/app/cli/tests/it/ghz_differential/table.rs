@@ -111,7 +111,7 @@ enum End {
 }
 
 impl End {
-    fn of(run: &Run) -> Self {
+    fn from_run(run: &Run) -> Self {
         let Ok(report) = serde_json::from_str::<Value>(&run.stdout) else {
             return Self::Text(run.code, run.stderr.trim().to_owned());
         };
@@ -134,7 +134,7 @@ fn check(expected: Expected<'_>, line: &str, host: &str, files: &str) -> Option<
     if ![" -O", " -o"].iter().any(|flag| words.contains(flag)) {
         words.push_str(" -O json");
     }
-    let both = run(&words, host).map(|run| End::of(&run));
+    let both = run(&words, host).map(|run| End::from_run(&run));
     let fine = match expected {
         Expected::Same => both.ours == both.ghz,
         Expected::Refused => both.ours.is_refused() && both.ghz.is_refused(),

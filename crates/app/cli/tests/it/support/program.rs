@@ -124,7 +124,7 @@ pub(crate) fn load(line: &str) -> Report {
 
 /// The report of a run that writes JSON to its standard output.
 pub(crate) fn load_of(process: Process) -> Report {
-    let report = Report::of(process.finish(LIMIT));
+    let report = Report::from_run(process.finish(LIMIT));
     report.balances();
     report
 }

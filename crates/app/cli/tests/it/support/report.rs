@@ -13,7 +13,7 @@ pub(crate) struct Report {
 
 impl Report {
     /// The report of a run that wrote its summary to standard output.
-    pub(crate) fn of(run: Run) -> Self {
+    pub(crate) fn from_run(run: Run) -> Self {
         let json = serde_json::from_str(&run.stdout).unwrap_or_else(|error| {
             panic!(
                 "{error}: no JSON (exit code {:?}): {}\n{}",

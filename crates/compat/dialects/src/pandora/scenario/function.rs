@@ -85,7 +85,9 @@ fn numbers(args: &[&str]) -> Result<Vec<i64>, String> {
 pub(super) fn check(value: &Json) -> Result<(), String> {
     match value {
         Json::String(text) => match call(text) {
-            Some((name, args)) if is_known(name) && once(text, &mut Random::of(0)).is_none() => {
+            Some((name, args))
+                if is_known(name) && once(text, &mut Random::from_state(0)).is_none() =>
+            {
                 Err(expression(name, &args)
                     .err()
                     .unwrap_or_else(|| format!("`{text}` is not a valid call")))

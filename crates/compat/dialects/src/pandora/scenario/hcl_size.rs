@@ -2,9 +2,9 @@
 //!
 //! A local value that refers to another one twice doubles its size, and thirty such lines make a
 //! gigabyte. The library evaluates an expression as a whole, so its bound is computed first
-//! ([`Sizes::of`]), from the sizes of the values that it refers to ([`Sizes::declare`]). The bound
-//! is never too small, and close for ordinary files: only the results of functions are assumed to
-//! be as large as all their arguments together.
+//! ([`Sizes::upper_bound`]), from the sizes of the values that it refers to ([`Sizes::declare`]).
+//! The bound is never too small, and close for ordinary files: only the results of functions are
+//! assumed to be as large as all their arguments together.
 
 use hcl::expr::{ObjectKey, Operation, Traversal, TraversalOperator};
 use hcl::template::{Directive, Element, Template};
@@ -91,21 +91,21 @@ impl Sizes {
     ///
     /// # Errors
     /// If the value or an intermediate value could be too large.
-    pub(super) fn of(&mut self, expression: &Expression) -> Result<Size, String> {
+    pub(super) fn upper_bound(&mut self, expression: &Expression) -> Result<Size, String> {
         let size = match expression {
             Expression::String(text) => Size::of_bytes(VALUE_BYTES + text.len() as u64),
             Expression::Array(list) => {
-                let sizes = list.iter().map(|of| Ok(self.of(of)?.bytes));
+                let sizes = list.iter().map(|of| Ok(self.upper_bound(of)?.bytes));
                 Size::of_elements(sizes.collect::<Result<Vec<_>, String>>()?.into_iter())
             }
             Expression::Object(entries) => {
                 let mut sizes = Vec::with_capacity(entries.len());
                 for (key, value) in entries {
                     let key = match key {
-                        ObjectKey::Expression(key) => self.of(key)?.bytes,
+                        ObjectKey::Expression(key) => self.upper_bound(key)?.bytes,
                         name => name.to_string().len() as u64,
                     };
-                    sizes.push(key.saturating_add(self.of(value)?.bytes));
+                    sizes.push(key.saturating_add(self.upper_bound(value)?.bytes));
                 }
                 Size::of_elements(sizes.into_iter())
             }
@@ -113,7 +113,7 @@ impl Sizes {
                 let template = Template::from_expr(template).map_err(|error| error.to_string())?;
                 match template.elements() {
                     // A single interpolation gives the value itself instead of a text.
-                    [Element::Interpolation(single)] => self.of(&single.expr)?,
+                    [Element::Interpolation(single)] => self.upper_bound(&single.expr)?,
                     _ => self.template(&template)?,
                 }
             }
@@ -127,18 +127,21 @@ impl Sizes {
                     _ => Size::of_bytes(given.saturating_add(VALUE_BYTES)),
                 }
             }
-            Expression::Parenthesis(inner) => self.of(inner)?,
+            Expression::Parenthesis(inner) => self.upper_bound(inner)?,
             Expression::Conditional(choice) => {
-                self.of(&choice.cond_expr)?;
-                let (yes, no) = (self.of(&choice.true_expr)?, self.of(&choice.false_expr)?);
+                self.upper_bound(&choice.cond_expr)?;
+                let (yes, no) = (
+                    self.upper_bound(&choice.true_expr)?,
+                    self.upper_bound(&choice.false_expr)?,
+                );
                 Size::of_bytes(yes.bytes.max(no.bytes))
             }
             Expression::Operation(operation) => {
                 match &**operation {
-                    Operation::Unary(one) => self.of(&one.expr)?,
+                    Operation::Unary(one) => self.upper_bound(&one.expr)?,
                     Operation::Binary(two) => {
-                        self.of(&two.lhs_expr)?;
-                        self.of(&two.rhs_expr)?
+                        self.upper_bound(&two.lhs_expr)?;
+                        self.upper_bound(&two.rhs_expr)?
                     }
                 };
                 Size::of_bytes(VALUE_BYTES)
@@ -149,7 +152,7 @@ impl Sizes {
                 let made: Vec<&Expression> = made.into_iter().flatten().collect();
                 self.repeated(&each.collection_expr, names, |sizes| {
                     if let Some(condition) = &each.cond_expr {
-                        sizes.of(condition)?;
+                        sizes.upper_bound(condition)?;
                     }
                     sizes.sum(made.into_iter())
                 })?
@@ -170,7 +173,9 @@ impl Sizes {
         &mut self,
         mut expressions: impl Iterator<Item = &'e Expression>,
     ) -> Result<u64, String> {
-        expressions.try_fold(0_u64, |sum, of| Ok(sum.saturating_add(self.of(of)?.bytes)))
+        expressions.try_fold(0_u64, |sum, of| {
+            Ok(sum.saturating_add(self.upper_bound(of)?.bytes))
+        })
     }
 
     /// The bound of a loop's result over a collection, from the bound of one pass.
@@ -180,7 +185,7 @@ impl Sizes {
         names: [Option<&hcl::Identifier>; 2],
         pass: impl FnOnce(&mut Self) -> Result<u64, String>,
     ) -> Result<Size, String> {
-        let over = self.of(collection)?;
+        let over = self.upper_bound(collection)?;
         let before = self.loops.len();
         let element = Size::of_bytes(over.largest.saturating_add(VALUE_BYTES));
         let names = names.into_iter().flatten();
@@ -200,10 +205,10 @@ impl Sizes {
         for element in template.elements() {
             let more = match element {
                 Element::Literal(text) => text.len() as u64,
-                Element::Interpolation(inner) => self.of(&inner.expr)?.bytes,
+                Element::Interpolation(inner) => self.upper_bound(&inner.expr)?.bytes,
                 Element::Directive(directive) => match &**directive {
                     Directive::If(choice) => {
-                        self.of(&choice.cond_expr)?;
+                        self.upper_bound(&choice.cond_expr)?;
                         let yes = self.template(&choice.true_template)?.bytes;
                         let no = choice.false_template.as_ref();
                         let no = no.map(|no| self.template(no)).transpose()?;
@@ -234,7 +239,7 @@ impl Sizes {
     fn traversal(&mut self, traversal: &Traversal) -> Result<Size, String> {
         for operator in &traversal.operators {
             if let TraversalOperator::Index(place) = operator {
-                self.of(place)?;
+                self.upper_bound(place)?;
             }
         }
         if let (Expression::Variable(root), [TraversalOperator::GetAttr(name), rest @ ..]) =
@@ -249,7 +254,7 @@ impl Sizes {
                 _ => Size::of_bytes(size.bytes.saturating_add(VALUE_BYTES)),
             });
         }
-        let whole = self.of(&traversal.expr)?;
+        let whole = self.upper_bound(&traversal.expr)?;
         Ok(Size::of_bytes(whole.bytes.saturating_add(VALUE_BYTES)))
     }
 }

@@ -75,7 +75,10 @@ pub(super) enum Cells {
 
 impl Cells {
     /// The form of these values.
-    pub(super) fn of<'a>(mut values: impl Iterator<Item = &'a Json> + Clone, whole: Whole) -> Self {
+    pub(super) fn from_values<'a>(
+        mut values: impl Iterator<Item = &'a Json> + Clone,
+        whole: Whole,
+    ) -> Self {
         let is_plain = |value: &Json| match whole {
             Whole::Float64 => value.is_string() || value.is_i64(),
             Whole::Int => value.is_string() || value.is_i64() || value.is_u64(),

@@ -46,7 +46,7 @@ struct Part<'a> {
 impl<'a> Scope<'a> {
     /// Creates a scope of the sources; random values follow from `seed`.
     pub(super) fn new(sources: &[Source], host: &'a dyn Host, seed: u64) -> Self {
-        let mut random = Random::of(seed);
+        let mut random = Random::from_state(seed);
         let mut sources = sources.to_vec();
         for source in &mut sources {
             if let SourceKind::Variables(value) = &mut source.kind {
@@ -359,7 +359,7 @@ impl<'a> Scope<'a> {
         if list.iter().all(Json::is_object) && !columns.is_empty() {
             let is = self.taken(order, &path, feed(&Json::from(list)));
             let column = |name: String| Column {
-                cells: Cells::of(list.iter().filter_map(|row| row.get(&name)), whole),
+                cells: Cells::from_values(list.iter().filter_map(|row| row.get(&name)), whole),
                 name,
             };
             let form = Form::Row(columns.into_iter().map(column).collect());
@@ -375,7 +375,7 @@ impl<'a> Scope<'a> {
             return Ok(Known::value(format!("{name}.{ELEMENT}"), whole));
         }
         let name = self.taken(order, &path, feed(&Json::from(list)));
-        Ok(Cells::of(list.iter(), whole).known(name))
+        Ok(Cells::from_values(list.iter(), whole).known(name))
     }
 
     /// A Go template as an expression, with the values that it may read.

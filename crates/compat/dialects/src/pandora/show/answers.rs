@@ -46,7 +46,7 @@ enum Form {
 
 impl Answers {
     /// The log of a pool, if it is on, and its destination.
-    pub(super) fn of(pool: &Pool) -> Option<(Self, Place)> {
+    pub(super) fn from_pool(pool: &Pool) -> Option<(Self, Place)> {
         let log = pool.gun.answer_log()?;
         let form = match (&pool.gun, pool.gun.loaded()) {
             (Gun::Grpc(_), _) => Form::Call,
@@ -243,7 +243,7 @@ fn call(request: &Side) -> Value {
 
 /// The message of a reply, and its final error.
 fn reply(transcript: &Transcript, response: &Side) -> Value {
-    let code = grpc_code::of(&transcript.sample);
+    let code = grpc_code::from_sample(&transcript.sample);
     let resp = match (code, response.bodies.first()) {
         (0, body) => text(body),
         _ => "empty".to_owned(),

@@ -71,7 +71,12 @@ pub(super) struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// The row of a sample of a run that started at `started_at`, in nanoseconds since 1970.
-    pub(super) fn of(kept: &'a Kept, started_at: u64, tag: &'a str, columns: Columns) -> Self {
+    pub(super) fn from_sample(
+        kept: &'a Kept,
+        started_at: u64,
+        tag: &'a str,
+        columns: Columns,
+    ) -> Self {
         let sample = &kept.sample;
         let error = match sample.outcome {
             Outcome::Ok => "",
@@ -191,7 +196,7 @@ impl<'a> Row<'a> {
 
 fn of_grpc(sample: &Sample) -> u32 {
     grpc_code::OF_HTTP
-        .get(usize::from(grpc_code::of(sample)))
+        .get(usize::from(grpc_code::from_sample(sample)))
         .copied()
         .unwrap_or(500)
 }
@@ -257,7 +262,7 @@ mod tests {
             detail: None,
             pool: 0,
         };
-        let row = Row::of(&kept, 1_484_660_999_000_000_000, "tag1|tag2", columns);
+        let row = Row::from_sample(&kept, 1_484_660_999_000_000_000, "tag1|tag2", columns);
         let mut out = Vec::new();
         row.print(id, &mut out);
         String::from_utf8(out).unwrap()

@@ -99,7 +99,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
             self.connection.close(self.cx, self.slot, Closing::Failed);
             return self.dial_next(now);
         }
-        failed(Failure::of(outcome), now)
+        failed(Failure::from_outcome(outcome), now)
     }
 
     /// Tries the lane's addresses, each once, beginning with the slot's choice.
@@ -108,7 +108,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
             let choice = self.connection.redial.choose(self.lane, now);
             let address = match self.lane.route.address(choice) {
                 Ok(address) => address,
-                Err(reason) => return failed(Failure::of(reason), now),
+                Err(reason) => return failed(Failure::from_outcome(reason), now),
             };
             let result = self.cx.io.dial(self.slot, &address);
             self.connection.address = address.peer();
@@ -272,7 +272,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
                 let protocol = self.lane.settings.protocol;
                 let is_agreed = |cx: &Context<'_, I, H>| cx.io.agreed(self.slot, protocol.alpn());
                 if protocol.must_be_agreed() && !is_agreed(self.cx) {
-                    return failed(Failure::of(Outcome::TlsAlpn), now);
+                    return failed(Failure::from_outcome(Outcome::TlsAlpn), now);
                 }
                 self.opened(now)
             }

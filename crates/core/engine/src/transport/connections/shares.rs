@@ -93,7 +93,7 @@ impl Connections {
         for _ in 1..streams {
             lane.give_seat(Seat::new(share, since));
         }
-        self.shares[share].seats = SeatCount::of(streams);
+        self.shares[share].seats = SeatCount::for_streams(streams);
         Seat::new(share, since)
     }
 

@@ -135,7 +135,7 @@ fn evaluate<'f>(
         }
         Operand::Length(inner) => match evaluate(inner, scanner, place)? {
             Item::Text(text) => whole(text.chars().count()),
-            Item::Nested(at) => whole(Children::of(scanner, at).count(scanner)?),
+            Item::Nested(at) => whole(Children::scan(scanner, at).count(scanner)?),
             _ => Item::Nothing,
         },
     })
@@ -206,8 +206,8 @@ fn are_equal(
             scanner.beyond("has values nested deeper than 256 levels, which can't be compared")
         );
     }
-    let mut lefts = Children::of(scanner, left);
-    let mut rights = Children::of(scanner, right);
+    let mut lefts = Children::scan(scanner, left);
+    let mut rights = Children::scan(scanner, right);
     if lefts.are_elements() != rights.are_elements() {
         return Ok(false);
     }

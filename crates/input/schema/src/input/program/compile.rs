@@ -144,7 +144,7 @@ impl Compiler {
                 steps.push(nested(field, inner));
             }
             (kind, Json::String(text)) => {
-                let scalar = Scalar::of(&kind)?;
+                let scalar = Scalar::from_kind(&kind)?;
                 let tag = tag(field.number(), scalar.wire_type());
                 let fragments = self.fragments(text)?;
                 steps.push(Step::Value(Value {

@@ -32,7 +32,7 @@ pub(super) enum Written {
 
 impl Scalar {
     /// The scalar for a field's kind; `None` for kinds that fall back to the text.
-    pub(super) fn of(kind: &Kind) -> Option<Self> {
+    pub(super) fn from_kind(kind: &Kind) -> Option<Self> {
         Some(match kind {
             Kind::String => Self::Text,
             Kind::Int32 => Self::Int32,
