@@ -135,7 +135,7 @@ impl Signals {
 
 impl Observer for Signals {
     /// Lets signals end the run, including earlier ones.
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         let mut state = lock(&self.state);
         state.run = Some(Commanded {
             control: run.control.clone(),

@@ -486,7 +486,7 @@ impl Coordinator {
                 return (Word::Leave(self.dismissal(true)), actions);
             }
         }
-        self.begin(now, &mut actions);
+        self.set_start(now, &mut actions);
         (Word::Hold(self.hold(index, &beat, is_over)), actions)
     }
 
@@ -544,7 +544,7 @@ impl Coordinator {
     }
 
     /// Sets the start when all agents are ready.
-    fn begin(&mut self, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
+    fn set_start(&mut self, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
         if self.start.is_some() || !self.places.iter().all(Place::is_ready) {
             return;
         }

@@ -35,7 +35,7 @@ fn invalid(summary: &Summary) -> Option<&str> {
 }
 
 impl Observer for Courier {
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         let given = self.sender.send(FromAgent::Control(run.control.clone()));
         if given.is_err() {
             // The driver left while the share was prepared, so no start will be set.

@@ -60,7 +60,7 @@ impl Merge {
     }
 
     /// Sets the time at which an added share begins. Spans that end later wait for it.
-    pub fn begin(&mut self, share: usize, from: Nanos) {
+    pub fn set_share_start(&mut self, share: usize, from: Nanos) {
         if let Some(share) = self.shares.get_mut(share) {
             *share = Share {
                 reached: Some(from),
@@ -201,7 +201,7 @@ mod tests {
         merge.join();
         add(&mut merge, 0, 0, 10);
         assert_eq!(spans(&mut merge), [(0, 10, 1)]);
-        merge.begin(1, Nanos(20));
+        merge.set_share_start(1, Nanos(20));
         add(&mut merge, 0, 10, 20);
         add(&mut merge, 0, 20, 30);
         assert_eq!(spans(&mut merge), [(10, 20, 1)]);

@@ -49,7 +49,7 @@ pub fn relayed(
 ) -> Result<Arc<Summary>, RunError> {
     events.commands().iter().for_each(|it| relay.restore(it));
     let mut commands = relay.commands(0).len();
-    relay.begin(clock, start, crate::lease::COMMAND_LEAD);
+    relay.set_start(clock, start, crate::lease::COMMAND_LEAD);
     let mut books = Books {
         relay,
         reading: Reading::new(Arc::clone(info), plan.thresholds()),
@@ -57,7 +57,7 @@ pub fn relayed(
         notes: Vec::new(),
         end: Nanos::ZERO,
     };
-    books.begin(clock, start);
+    books.start_run(clock, start);
     let mut halt = None;
     loop {
         let new = relay.commands(commands);
@@ -85,7 +85,7 @@ pub fn relayed(
 }
 
 impl Books<'_> {
-    fn begin(&mut self, clock: Clock, start: Nanos) {
+    fn start_run(&mut self, clock: Clock, start: Nanos) {
         let now = clock.now();
         let unix = Clock::unix_time();
         self.reading

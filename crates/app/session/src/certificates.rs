@@ -62,7 +62,7 @@ impl Certificates {
 }
 
 impl Observer for Certificates {
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         let mut watched = std::mem::take(&mut self.watched);
         if watched.is_empty() {
             return Ok(());

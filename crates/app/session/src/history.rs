@@ -18,7 +18,7 @@ pub(crate) struct History {
 }
 
 impl Observer for History {
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.info = Some(Arc::clone(&run.info));
         Ok(())
     }

@@ -149,7 +149,7 @@ impl IntervalOutputs {
 
 impl Observer for IntervalOutputs {
     /// Ends the load if a reader of the results closes the pipe.
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.end_requests = run.end_requests.clone();
         let control = run.control.clone();
         self.streams

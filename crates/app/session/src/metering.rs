@@ -117,7 +117,7 @@ impl Meter {
 }
 
 impl Observer for Meter {
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         let receivers = self.receivers.drain(..);
         let pushers = receivers.map(Pusher::start).collect::<Result<Vec<_>, _>>();
         let pushers = pushers.map_err(SessionError::Thread)?;

@@ -39,7 +39,7 @@ pub trait Observer {
     ///
     /// # Errors
     /// If the session cannot continue without the observer.
-    fn begin(&mut self, _run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, _run: &RunContext) -> Result<(), SessionError> {
         Ok(())
     }
 

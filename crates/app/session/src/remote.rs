@@ -84,7 +84,7 @@ impl Remote {
 }
 
 impl Observer for Remote {
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         if let State::Closed(folder) = &self.state {
             let info = Arc::new(self.redactor.info(&run.info));
             let runs = self.runs.take().unwrap_or_default();

@@ -93,7 +93,7 @@ impl RequestRowsOutput {
 
 impl Observer for RequestRowsOutput {
     /// Ends the load if the reader of the rows closes the pipe.
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.end_requests = run.end_requests.clone();
         let control = run.control.clone();
         self.streams

@@ -340,7 +340,7 @@ impl<'a> Seeker<'a> {
 }
 
 impl Observer for Seeker<'_> {
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.control = Some(run.control.clone());
         self.info = Some(Arc::clone(&run.info));
         Ok(())

@@ -192,8 +192,12 @@ impl<'a> Session<'a> {
             &context,
             &mut observing,
         )
-        .and_then(|()| history.begin(&context))
-        .and_then(|()| self.here.iter_mut().try_for_each(|it| it.begin(&context)));
+        .and_then(|()| history.run_started(&context))
+        .and_then(|()| {
+            self.here
+                .iter_mut()
+                .try_for_each(|it| it.run_started(&context))
+        });
         if let Err(error) = begun {
             give_up(run, observing);
             return Err(error);
@@ -229,7 +233,7 @@ fn begin_all(
     observing: &mut Vec<Observing>,
 ) -> Result<(), SessionError> {
     for (beside, events) in beside {
-        observing.push(beside.begin(context, events)?);
+        observing.push(beside.start(context, events)?);
     }
     Ok(())
 }
@@ -246,8 +250,8 @@ fn give_up(run: Run, observing: Vec<Observing>) {
 
 impl Beside {
     /// Begins the observer in the caller's thread, and moves it to its own thread.
-    fn begin(mut self, context: &RunContext, events: Events) -> Result<Observing, SessionError> {
-        self.observer.begin(context)?;
+    fn start(mut self, context: &RunContext, events: Events) -> Result<Observing, SessionError> {
+        self.observer.run_started(context)?;
         let yields = self.observer.yields();
         let desk = Arc::new(Desk {
             events,

@@ -1,12 +1,12 @@
 //! The current state of an active run, for observers that show it: its books, the load after
 //! commands, and its progress.
 //!
-//! [`Standing::begin`] takes the run's control once, [`Standing::observe`] each event once, in
-//! order. Between events, the books can be read as they are ([`Standing::reading`]), or as if they
-//! were closed at the end of the newest interval ([`Standing::closed`]). That closes a copy, so
-//! that observers show what a report would show, and the run's own books are unchanged. The cost of
-//! a copy grows with the size of the books, and each call makes one; observers call it at most once
-//! per interval.
+//! [`Standing::set_control`] takes the run's control once, [`Standing::observe`] each event once,
+//! in order. Between events, the books can be read as they are ([`Standing::reading`]), or as if
+//! they were closed at the end of the newest interval ([`Standing::closed`]). That closes a copy,
+//! so that observers show what a report would show, and the run's own books are unchanged. The cost
+//! of a copy grows with the size of the books, and each call makes one; observers call it at most
+//! once per interval.
 
 use crate::{Redactor, Steering};
 use drumfire_engine::Control;
@@ -50,7 +50,7 @@ impl Standing {
     }
 
     /// Sets the control of the run that begins.
-    pub fn begin(&mut self, control: Control) {
+    pub fn set_control(&mut self, control: Control) {
         self.control = Some(control);
     }
 

@@ -101,7 +101,11 @@ impl Storing {
     }
 
     /// Starts to store the run with these facts, in which secrets are masked.
-    fn begin(self, info: &RunInfo, console: &dyn Console) -> Result<Recording, StoreError> {
+    fn start_recording(
+        self,
+        info: &RunInfo,
+        console: &dyn Console,
+    ) -> Result<Recording, StoreError> {
         let (directory, listed_in) = match self.place {
             Place::New(StorePlace::Named { directory, runs }) => (directory, runs),
             Place::New(StorePlace::Among(runs)) => (Directory::create(&runs.join(&info.id))?, None),
@@ -118,7 +122,7 @@ impl Storing {
                 Naming::Keys => KEYS,
             },
         };
-        let recording = Recording::begin(directory, beginning)?;
+        let recording = Recording::create(directory, beginning)?;
         // List the run only after its facts are stored, so that a listed run can be reported.
         let listed = listed_in.map(|runs| recording.directory().list_in(&runs, &info.id));
         if let Some(Err(error)) = listed {
@@ -261,7 +265,7 @@ impl Observer for Keeper {
             return Ok(());
         };
         let is_named = storing.is_named();
-        match storing.begin(&self.redactor.info(info), &*self.console) {
+        match storing.start_recording(&self.redactor.info(info), &*self.console) {
             Ok(recording) => self.state = State::Recording(Box::new(recording)),
             Err(error) if is_named => return Err(SessionError::Store(error)),
             Err(error) => {

@@ -180,7 +180,7 @@ impl Watch {
 }
 
 impl Observer for Watch {
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.control = Some(run.control.clone());
         self.replace("starting");
         Ok(())

@@ -56,7 +56,7 @@ impl Observer for Scribe {
         }
     }
 
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         assert!(run.info.notes.iter().any(|note| note == "store was opened"));
         self.write("begin");
         match self.is_late {

@@ -30,7 +30,7 @@ struct Clients {
 
 impl Observer for Clients {
     /// Begins after the observer that opens the socket.
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         let mut first = connect(&self.folder);
         first.write_all(b"x").unwrap();
         thread::spawn(move || drip(first));
@@ -137,8 +137,8 @@ struct Paused {
 }
 
 impl Observer for Paused {
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
-        self.remote.as_mut().unwrap().begin(run)
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.remote.as_mut().unwrap().run_started(run)
     }
 
     fn observe(&mut self, _event: &RunEvent) {

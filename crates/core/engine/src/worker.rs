@@ -195,7 +195,7 @@ impl<I: Io> Worker<I> {
     }
 
     /// Makes the present moment the run's start. The load begins at `from` of the run.
-    pub(crate) fn begin(&mut self, from: Nanos) {
+    pub(crate) fn start_load(&mut self, from: Nanos) {
         let now = self.io.now();
         self.begin_at(now, from);
     }

@@ -119,7 +119,7 @@ impl Decompressor {
         coded: &[u8],
         limit: u32,
     ) -> Result<&[u8], Failure> {
-        self.scratch.begin(limit);
+        self.scratch.start_message(limit);
         match encoding {
             Encoding::Identity => return Err(Failure::Invalid),
             Encoding::Gzip => self

@@ -52,7 +52,7 @@ impl Default for ReplySettings {
 }
 
 /// The reply of one call so far. After its end it can be reused for another call
-/// ([`Reply::begin`]), and keeps its buffer.
+/// ([`Reply::start_call`]), and keeps its buffer.
 #[derive(Debug)]
 pub struct Reply {
     settings: ReplySettings,
@@ -118,7 +118,7 @@ impl Reply {
     }
 
     /// Starts with another call.
-    pub fn begin(&mut self, settings: &ReplySettings) {
+    pub fn start_call(&mut self, settings: &ReplySettings) {
         let mut partial = std::mem::take(&mut self.partial);
         partial.clear();
         messages::shrink(&mut partial);

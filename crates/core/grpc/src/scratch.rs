@@ -30,7 +30,7 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// Empties the space for a message of at most `limit` bytes.
-    pub(crate) fn begin(&mut self, limit: u32) {
+    pub(crate) fn start_message(&mut self, limit: u32) {
         if self.bytes.len() > SCRATCH_KEPT_BYTES {
             self.bytes = Vec::new();
         }

@@ -73,7 +73,7 @@ impl Fields {
     }
 
     /// Starts with another header block.
-    pub(crate) fn begin(&mut self, role: Role) {
+    pub(crate) fn start_block(&mut self, role: Role) {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
         list.shrink_to(LIST_BYTES);

@@ -381,7 +381,7 @@ impl Io for Native {
         if self.sends_apart
             && let Some(sends) = &mut self.sockets[slot.0 as usize].line.sends
         {
-            sends.begin();
+            sends.start_request();
         }
         self.send(slot, bytes)
     }

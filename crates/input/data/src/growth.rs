@@ -34,7 +34,7 @@ thread_local! {
 }
 
 /// A rendering begins on this thread.
-pub(crate) fn begin() {
+pub(crate) fn start_rendering() {
     ELEMENTS.set(ELEMENTS_MAX);
 }
 

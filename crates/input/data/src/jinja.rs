@@ -260,7 +260,7 @@ impl Jinja {
             cause: DataCause::Data,
             steps: CallSteps::Own,
         }));
-        growth::begin();
+        growth::start_rendering();
         let rendered = match root {
             Some(root) => {
                 let mut out = machinery::make_string_output(out);

@@ -104,11 +104,11 @@ impl Session {
             bytes: 0,
             unknown: None,
         };
-        session.begin();
+        session.start();
         session
     }
 
-    fn begin(&mut self) {
+    fn start(&mut self) {
         self.questions = VecDeque::from([match &self.wanted {
             Wanted::Everything => Question::ListServices(String::from("*")),
             Wanted::Service(name) | Wanted::Symbol(name) => {
@@ -158,7 +158,7 @@ impl Session {
         let older = self.version == Version::V1;
         if older {
             self.version = Version::V1Alpha;
-            self.begin();
+            self.start();
         }
         older
     }

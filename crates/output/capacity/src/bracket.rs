@@ -128,7 +128,7 @@ impl Bracket {
                     return Turn::Above;
                 }
                 match self.pass {
-                    Pass::Climb => self.begin((self.rate * self.growth).min(terms.most)),
+                    Pass::Climb => self.start_step((self.rate * self.growth).min(terms.most)),
                     Pass::Refine => self.finer(terms),
                 }
             }
@@ -172,7 +172,7 @@ impl Bracket {
             ..Self::new(terms)
         };
         again.step = Step::new(terms.slos.len(), outstanding);
-        let turn = again.begin((rate * GROWTH_AGAIN).min(terms.most));
+        let turn = again.start_step((rate * GROWTH_AGAIN).min(terms.most));
         (again, turn)
     }
 
@@ -225,12 +225,12 @@ impl Bracket {
             None => Some(kept * FINE_GROWTH),
         };
         match next.filter(|next| *next <= most.min(terms.most)) {
-            Some(next) => self.begin(next),
+            Some(next) => self.start_step(next),
             None => Turn::Hold,
         }
     }
 
-    fn begin(&mut self, rate: f64) -> Turn {
+    fn start_step(&mut self, rate: f64) -> Turn {
         self.step = Step::new(self.refined.len(), self.step.outstanding());
         self.rate = rate;
         self.is_second = false;
@@ -238,7 +238,7 @@ impl Bracket {
     }
 
     fn repeat(&mut self) -> Turn {
-        let turn = self.begin(self.rate);
+        let turn = self.start_step(self.rate);
         self.is_second = true;
         turn
     }

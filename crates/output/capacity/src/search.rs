@@ -369,7 +369,7 @@ impl Search {
                     true => Stage::Refine,
                     false => Stage::Climb,
                 };
-                self.begin(stage, rate)
+                self.start_stage(stage, rate)
             }
             Turn::Drain => {
                 let kept = self.bracket.kept.unwrap_or(self.rate);
@@ -388,7 +388,7 @@ impl Search {
         let drain = Drain::new(self.held.len(), kept, self.outstanding, self.bracket.stay);
         let rate = drain.rate;
         self.drain = Some(drain);
-        self.begin(Stage::Drain, rate)
+        self.start_stage(Stage::Drain, rate)
     }
 
     fn recover(&mut self, seen: &Observation, samples: &[Sample]) -> Act {
@@ -397,7 +397,7 @@ impl Search {
         };
         match drain.observe(seen, samples, &self.terms.slos) {
             Drained::Stay => Act::Stay,
-            Drained::Rate(rate) => self.begin(Stage::Drain, rate),
+            Drained::Rate(rate) => self.start_stage(Stage::Drain, rate),
             Drained::Never(share) => self.end_without(Why::NotRecovered {
                 overload: self.highest,
                 rate: self.rate,
@@ -484,7 +484,7 @@ impl Search {
             return self.end_hold();
         }
         self.hold.disturb();
-        self.begin(Stage::Hold, self.hold.level().exp())
+        self.start_stage(Stage::Hold, self.hold.level().exp())
     }
 
     /// Whether the hold may restart.
@@ -631,7 +631,7 @@ impl Search {
         let mut trial = Trial::new(&self.terms, rate, need.seconds, self.bracket.stay);
         trial.short = short;
         self.trial = Some(trial);
-        self.begin(Stage::Confirm, rate)
+        self.start_stage(Stage::Confirm, rate)
     }
 
     fn confirm(&mut self, seen: &Observation, samples: &[Sample]) -> Act {
@@ -760,10 +760,10 @@ impl Search {
                 seconds: need.seconds,
             });
         }
-        self.begin(Stage::Hold, rate)
+        self.start_stage(Stage::Hold, rate)
     }
 
-    fn begin(&mut self, stage: Stage, rate: f64) -> Act {
+    fn start_stage(&mut self, stage: Stage, rate: f64) -> Act {
         self.stage = stage;
         self.rate = rate;
         self.highest = self.highest.max(rate);

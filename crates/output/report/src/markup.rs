@@ -14,7 +14,7 @@ pub(crate) struct Markup(String);
 impl Markup {
     /// Begins an element.
     pub(crate) fn open(&mut self, name: &str, attributes: Attributes<'_>) {
-        self.begin(name, attributes);
+        self.open_element(name, attributes);
         self.0.push('>');
     }
 
@@ -25,7 +25,7 @@ impl Markup {
 
     /// An element without content.
     pub(crate) fn empty(&mut self, name: &str, attributes: Attributes<'_>) {
-        self.begin(name, attributes);
+        self.open_element(name, attributes);
         self.0.push_str("/>\n");
     }
 
@@ -55,7 +55,7 @@ impl Markup {
         self.0
     }
 
-    fn begin(&mut self, name: &str, attributes: Attributes<'_>) {
+    fn open_element(&mut self, name: &str, attributes: Attributes<'_>) {
         self.0.extend(["<", name]);
         for (name, value) in attributes {
             self.0.extend([" ", name, "=\""]);

@@ -45,8 +45,8 @@ impl Known {
     }
 
     /// Sets the control of a run that begins.
-    pub(crate) fn begin(&mut self, control: Control) {
-        self.standing.begin(control);
+    pub(crate) fn set_control(&mut self, control: Control) {
+        self.standing.set_control(control);
     }
 
     /// Observes an event.

@@ -127,8 +127,8 @@ impl Screen {
 }
 
 impl Observer for Screen {
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
-        lock(&self.shared).begin(run.control.clone());
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        lock(&self.shared).set_control(run.control.clone());
         self.shown = Some(self.show(run).map_err(SessionError::Thread)?);
         Ok(())
     }

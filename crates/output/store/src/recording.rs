@@ -44,8 +44,8 @@ impl Recording {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn begin(directory: Directory, beginning: Beginning<'_>) -> Result<Self, StoreError> {
-        match Files::begin(&directory, beginning) {
+    pub fn create(directory: Directory, beginning: Beginning<'_>) -> Result<Self, StoreError> {
+        match Files::create(&directory, beginning) {
             Ok(Files { log, events, facts }) => Ok(Self {
                 directory,
                 log,
@@ -183,7 +183,7 @@ struct Files {
 
 impl Files {
     /// Writes the plan and the facts of a run.
-    fn begin(directory: &Directory, beginning: Beginning<'_>) -> Result<Self, StoreError> {
+    fn create(directory: &Directory, beginning: Beginning<'_>) -> Result<Self, StoreError> {
         directory.write_plan(beginning.plan, beginning.info_json)?;
         let events = directory.events()?;
         let facts = form::encode(beginning.info);

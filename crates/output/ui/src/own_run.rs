@@ -72,8 +72,8 @@ impl OwnRun {
     }
 
     /// Sets the control of the run that begins.
-    pub(crate) fn begin(&self, control: Control) {
-        self.lock().standing.begin(control);
+    pub(crate) fn set_control(&self, control: Control) {
+        self.lock().standing.set_control(control);
     }
 
     /// Observes an event.

@@ -44,8 +44,8 @@ impl RunPage {
 }
 
 impl Observer for RunPage {
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
-        self.run.begin(run.control.clone());
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.run.set_control(run.control.clone());
         let (url, id) = (self.server.url(), &run.info.id);
         self.console
             .note(&format!("the run's page is {url}run/{id}/"));

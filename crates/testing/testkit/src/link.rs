@@ -120,7 +120,7 @@ impl Link {
     }
 
     /// Begins a new connection, and reuses the memory of the last one.
-    pub(crate) fn begin(&mut self, host: usize) {
+    pub(crate) fn start_connection(&mut self, host: usize) {
         self.generation = self.generation.wrapping_add(1);
         self.phase = Phase::Dialing;
         self.host = host;

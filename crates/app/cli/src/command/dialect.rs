@@ -196,7 +196,7 @@ impl Observer for Showing<'_> {
         Ok(())
     }
 
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+    fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.control = Some(run.control.clone());
         *self.end_requests = run.end_requests.clone();
         // SIGPIPE would end the tool itself.

@@ -404,7 +404,7 @@ thresholds: [ p50<1s, \"step(one).max<1s\" ]
             plan: "",
             caller: "keys",
         };
-        let mut recording = Recording::begin(directory, beginning).unwrap();
+        let mut recording = Recording::create(directory, beginning).unwrap();
         for interval in &intervals {
             recording.interval(interval).unwrap();
         }

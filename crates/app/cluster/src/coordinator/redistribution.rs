@@ -95,7 +95,7 @@ impl Coordinator {
         }
         place.clock = place.beat.offset;
         place.reported = from;
-        self.merge.begin(index, from);
+        self.merge.set_share_start(index, from);
     }
 
     /// Withdraws the offers without a start time, because the load is over.

@@ -178,7 +178,7 @@ impl Presentation {
         }
     }
 
-    fn begin(&mut self, info: &RunInfo) {
+    fn start_run(&mut self, info: &RunInfo) {
         self.started_at = info.started_at_unix_ns;
         self.tags = info.pools.iter().map(|pool| pool.steps.clone()).collect();
         for pool in 0..self.pools.len() {
@@ -380,7 +380,7 @@ impl crate::Presentation for Presentation {
 
     fn observe(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Started(info) => self.begin(info),
+            RunEvent::Started(info) => self.start_run(info),
             RunEvent::Kept(kept) => self.keep(kept),
             RunEvent::Transcripts(transcripts) => self.log_answers(transcripts),
             RunEvent::IntervalClosed(interval) => self.close(interval),

@@ -82,7 +82,7 @@ pub(super) fn show_texts(call: &CallRequest, reply: &mut Side) {
 impl CallState {
     /// Begins an attempt.
     pub(super) fn begin_attempt(&mut self, call: &CallRequest, now: Nanos) {
-        self.replies.framing.begin(&call.reply);
+        self.replies.framing.start_call(&call.reply);
         self.replies.begin_attempt(now);
     }
 

@@ -182,7 +182,7 @@ impl Collector {
     fn hear(&mut self, index: usize, message: Message, observer: &mut dyn FnMut(RunEvent)) {
         let worker = &mut self.workers[index];
         match message {
-            Message::Begun { unix_ns } => return self.begin(unix_ns, observer),
+            Message::Begun { unix_ns } => return self.report_start(unix_ns, observer),
             Message::Interval(interval) => {
                 let kept = std::mem::take(&mut worker.kept);
                 worker.closed.push_back(Closed { interval, kept });
@@ -227,7 +227,7 @@ impl Collector {
 
     /// Reports the beginning of the load, which is the run's start. Connections that are opened in
     /// advance are open, and every time of the run counts from there.
-    fn begin(&mut self, unix_ns: Option<u64>, observer: &mut dyn FnMut(RunEvent)) {
+    fn report_start(&mut self, unix_ns: Option<u64>, observer: &mut dyn FnMut(RunEvent)) {
         if std::mem::replace(&mut self.is_begun, true) {
             return;
         }

@@ -1,7 +1,7 @@
 //! A run that other processes carry out, in the process that observes and commands it.
 //!
 //! The body of [`super::Run::relayed`] receives a [`Relay`]. The body sets the start of the run's
-//! clock with [`Relay::begin`], publishes the run's events in order, and regularly reads the
+//! clock with [`Relay::set_start`], publishes the run's events in order, and regularly reads the
 //! observers' requests ([`Relay::commands`], [`Relay::halt`]) to pass them on.
 
 use super::events::Hub;
@@ -32,7 +32,7 @@ impl<'a> Relay<'a> {
 
     /// Sets the time on a clock at which the run starts. From then on commands need this lead, and
     /// count as stored after [`Self::keep`].
-    pub fn begin(&self, clock: Clock, start: Nanos, lead: Nanos) {
+    pub fn set_start(&self, clock: Clock, start: Nanos, lead: Nanos) {
         self.control.set_lead(lead);
         self.control.outlives();
         self.control.started(clock, start);

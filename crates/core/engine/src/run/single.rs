@@ -42,7 +42,7 @@ pub fn run_over<I: Io + Send>(
             let reporter = post.channel.reporter.clone();
             let mut worker = worker(io, prepared, crews, post)?;
             worker.open_connections().map_err(RunError::Driver)?;
-            worker.begin(from);
+            worker.start_load(from);
             reporter.send(Message::Begun { unix_ns: None });
             worker.run().map_err(RunError::Driver)
         };

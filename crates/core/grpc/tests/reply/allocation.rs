@@ -61,7 +61,7 @@ fn call(
     size: usize,
     decompressor: &mut Decompressor,
 ) {
-    reply.begin(settings);
+    reply.start_call(settings);
     let head = [
         ("content-type", &b"application/grpc"[..]),
         ("grpc-encoding", settings.accepted.name().as_bytes()),

@@ -21,7 +21,7 @@ impl Machine {
             return self.assemble(input, shared);
         }
         if let Some(parsed) = shared.memory.recall(input, self.kind) {
-            return self.begin(
+            return self.apply_head(
                 parsed,
                 Headers::new(&input[..parsed.length]),
                 shared.limits(),
@@ -47,7 +47,7 @@ impl Machine {
         if !is_interim(parsed.framing.status) {
             shared.memory.learn(head, self.kind, parsed.framing);
         }
-        self.begin(parsed, Headers::new(head), shared.limits())
+        self.apply_head(parsed, Headers::new(head), shared.limits())
     }
 
     /// Reads a head that the fast reader did not accept: unusual, wrong or incomplete.
@@ -112,12 +112,12 @@ impl Machine {
             length: consumed,
             framing,
         };
-        self.begin(parsed, Headers::new(&shared.assembled), &shared.limits)
+        self.apply_head(parsed, Headers::new(&shared.assembled), &shared.limits)
     }
 
     /// Switches from a head to the state that follows it.
     #[inline]
-    fn begin<'a>(
+    fn apply_head<'a>(
         &mut self,
         parsed: Parsed,
         headers: Headers<'a>,

@@ -292,7 +292,7 @@ impl Heads {
         limits: &Limits,
     ) -> Result<Result<Verdict, StreamError>, Error> {
         let fields = &mut self.fields;
-        fields.begin(role);
+        fields.start_block(role);
         let effect = self
             .decoder
             .decode(block, |name, value| fields.note(name, value, limits))

@@ -91,7 +91,7 @@ impl Sending {
         shared
             .output
             .header_block(id, end, self.peer.payload_max, |out| {
-                encoder.begin(out);
+                encoder.start_block(out);
                 let pseudo = |field: &&(&[u8], &[u8])| field.0.first() == Some(&b':');
                 let count = extra.iter().take_while(pseudo).count();
                 for (name, value) in &extra[..count] {

@@ -4,8 +4,8 @@
 //! the first few requests the table therefore does not change, and neither does the block of each
 //! head: it is stored and copied.
 //!
-//! A block begins with one call of [`Encoder::begin`], followed by the heads and extra fields in
-//! any order. All bytes must be sent, in the order in which they were encoded: the peer's table
+//! A block begins with one call of [`Encoder::start_block`], followed by the heads and extra fields
+//! in any order. All bytes must be sent, in the order in which they were encoded: the peer's table
 //! depends on them.
 
 use super::prepared::{Field, Indexing, Prepared, Representation};
@@ -96,7 +96,7 @@ impl Encoder {
 
     /// Appends the size update with which a block begins after the table's size has changed.
     #[inline]
-    pub fn begin(&mut self, out: &mut Vec<u8>) {
+    pub fn start_block(&mut self, out: &mut Vec<u8>) {
         if self.resize.is_some() {
             self.write_size_updates(out);
         }

@@ -383,7 +383,7 @@ proptest! {
             }
             let head = index.get(&heads);
             let mut block = Vec::new();
-            encoder.begin(&mut block);
+            encoder.start_block(&mut block);
             encoder.encode(head.prepared(), &mut block);
             write_extra(&mut block, &name, &value);
             let mut expected = owned(head.fields());
@@ -464,7 +464,7 @@ fn the_second_request_is_short_and_stays_the_same() {
     assert_eq!(lengths[1..], [6, 6, 6]);
     // A table of size 0: all fields are literals, and again the same each time.
     encoder.resize(0);
-    encoder.begin(&mut last);
+    encoder.start_block(&mut last);
     last.clear();
     encoder.encode(head.prepared(), &mut last);
     let first = last.clone();

@@ -112,7 +112,7 @@ struct Awaited {
 
 impl Sends {
     /// Marks the next send as the beginning of a request.
-    pub(crate) const fn begin(&mut self) {
+    pub(crate) const fn start_request(&mut self) {
         self.begins = true;
     }
 

@@ -3,7 +3,7 @@
 
 use super::batch::Batch;
 use super::step::{Step, line, text};
-use super::target::begin;
+use super::target::start_entry;
 use crate::access_log::{LogLine, LogRequest};
 use crate::log_reader::LogReader;
 use drumfire_plan::Method;
@@ -32,7 +32,7 @@ pub(super) fn step(reader: &mut LogReader, window: &[u8], is_last: bool, out: &m
 
 /// Adds a request, if its target can be sent; how many were added.
 fn put(request: LogRequest, out: &mut Batch) -> usize {
-    if begin(&request.method, &request.target, out).is_err() {
+    if start_entry(&request.method, &request.target, out).is_err() {
         out.leave_out();
         return 0;
     }

@@ -136,7 +136,7 @@ impl Batch {
     }
 
     /// Begins an entry, of which nothing is known but its method and target.
-    pub(super) fn begin(&mut self, method: &str, target: &str) {
+    pub(super) fn start_entry(&mut self, method: &str, target: &str) {
         let none = self.fields.len()..self.fields.len();
         let shared = self.shared.as_ref();
         let row = Row {
@@ -262,7 +262,7 @@ impl Batch {
     /// Appends an entry of another batch.
     pub(super) fn copy(&mut self, from: &Self, n: usize) {
         let entry = from.entry(n);
-        self.begin(entry.method, entry.target);
+        self.start_entry(entry.method, entry.target);
         self.tag(entry.tag);
         self.host(entry.host);
         for (name, value) in entry.fields() {

@@ -73,7 +73,7 @@ fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
         let shown = shown.escape_default();
         format!("`{shown}` is not a call; write package.Service.Method or package.Service/Method")
     })?;
-    out.begin("POST", &path);
+    out.start_entry("POST", &path);
     out.remark(remarks);
     out.tag(call.tag.as_deref().unwrap_or_default().trim());
     for (Text(key), value) in call.metadata.iter().flatten() {

@@ -2,7 +2,7 @@
 
 use super::AmmoError;
 use super::batch::Batch;
-use super::target::begin;
+use super::target::start_entry;
 use crate::har::{HarArchive, HarContent, HarEntry, HarPair};
 use drumfire_plan::{Header, Method, percent};
 
@@ -31,7 +31,7 @@ pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
 fn put(entry: &HarEntry, out: &mut Batch) -> Result<(), String> {
     let request = &entry.request;
     Method::parse(&request.method).map_err(|error| error.to_string())?;
-    begin(&request.method, &request.url(), out)?;
+    start_entry(&request.method, &request.url(), out)?;
     out.time(entry.started());
     for (name, value) in request.fields() {
         // HTTP/2's own fields, and those of the connection.

@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::keyed::{Found, Keyed, Pairs, Text, keyed, pairs, text};
 use super::remark::Remark;
 use super::step::Step;
-use super::target::begin;
+use super::target::start_entry;
 use crate::feed::{JsonNext, JsonValues};
 use crate::json_tree::{Repeated, Tree};
 use drumfire_plan::{Header, Method};
@@ -202,7 +202,7 @@ fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
         Some(method) => method,
     };
     Method::parse(method).map_err(|error| error.to_string())?;
-    begin(method, uri, out)?;
+    start_entry(method, uri, out)?;
     out.remark(remarks);
     out.tag(request.tag.as_deref().unwrap_or_default());
     let host = request.host.as_deref().unwrap_or_default();

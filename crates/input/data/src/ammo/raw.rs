@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use super::remark::Remark;
 use super::step::{Step, line, text};
-use super::target::begin;
+use super::target::start_entry;
 use super::uri::body;
 use drumfire_plan::{Header, Method};
 use std::borrow::Cow;
@@ -66,7 +66,7 @@ fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
         ));
     }
     Method::parse(method).map_err(|error| error.to_string())?;
-    begin(method, target, out)?;
+    start_entry(method, target, out)?;
     out.tag(tag);
     let (mut is_chunked, mut length, mut hosts) = (false, None, 0);
     for line in lines {

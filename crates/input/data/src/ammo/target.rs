@@ -8,7 +8,7 @@ use drumfire_plan::URL_LENGTH_MAX;
 ///
 /// # Errors
 /// In words, when it can't be a target.
-pub(super) fn begin(method: &str, target: &str, out: &mut Batch) -> Result<(), String> {
+pub(super) fn start_entry(method: &str, target: &str, out: &mut Batch) -> Result<(), String> {
     let shown = || {
         target
             .chars()
@@ -52,8 +52,8 @@ pub(super) fn begin(method: &str, target: &str, out: &mut Batch) -> Result<(), S
         ));
     }
     match path.starts_with('/') {
-        true => out.begin(method, path),
-        false => out.begin(method, &format!("/{path}")),
+        true => out.start_entry(method, path),
+        false => out.start_entry(method, &format!("/{path}")),
     }
     // A name and a password before it are no part of the host.
     let host = match host.rsplit_once('@') {

@@ -4,7 +4,7 @@
 
 use super::batch::{Batch, Standing};
 use super::step::{Step, line, text};
-use super::target::begin;
+use super::target::start_entry;
 use drumfire_plan::Header;
 
 /// The header fields that stand at one place have at most this many bytes together.
@@ -89,7 +89,7 @@ fn put(
 ) -> Result<(), String> {
     let (target, tag) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     out.share(standing);
-    begin(method, target, out)?;
+    start_entry(method, target, out)?;
     out.tag(tag.trim());
     if let Some(body) = body {
         out.body(body);

@@ -100,14 +100,14 @@ impl Tree {
             }
             Self::List(items) => {
                 for (n, item) in items.iter().enumerate() {
-                    begin(n, indent, out);
+                    indent_item(n, indent, out);
                     out.push_str("- ");
                     item.push(indent + 2, out);
                 }
             }
             Self::Map(entries) => {
                 for (n, (key, value)) in entries.iter().enumerate() {
-                    begin(n, indent, out);
+                    indent_item(n, indent, out);
                     push_key(key, out);
                     out.push(':');
                     value.push_after_key(indent + 2, out);
@@ -126,7 +126,7 @@ impl Tree {
             Self::Map(entries) if entries.is_empty() => out.push_str(" {}\n"),
             Self::List(_) | Self::Map(_) => {
                 out.push('\n');
-                begin(1, indent, out);
+                indent_item(1, indent, out);
                 self.push(indent, out);
             }
         }
@@ -134,7 +134,7 @@ impl Tree {
 }
 
 /// Appends the indentation of every item except the first, which already has it.
-fn begin(n: usize, indent: usize, out: &mut String) {
+fn indent_item(n: usize, indent: usize, out: &mut String) {
     if n > 0 {
         out.extend(std::iter::repeat_n(' ', indent));
     }
@@ -210,7 +210,7 @@ fn push_block(text: &str, indent: usize, out: &mut String) {
     out.push('\n');
     for line in lines.split('\n') {
         if !line.is_empty() {
-            begin(1, indent.max(2), out);
+            indent_item(1, indent.max(2), out);
             out.push_str(line);
         }
         out.push('\n');

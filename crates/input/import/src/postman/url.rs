@@ -18,7 +18,7 @@ impl Reader {
             false => raw(given)?,
         };
         let path = self.with_path_variables(&path, given.get("variable"), name);
-        let mut url = self.begin(&start, given.get("protocol").str());
+        let mut url = self.url_start(&start, given.get("protocol").str());
         url.push_str(&self.encoded(&path));
         for (at, (key, value)) in query.iter().enumerate() {
             url.push(if at == 0 { '?' } else { '&' });
@@ -32,7 +32,7 @@ impl Reader {
     }
 
     /// The URL up to its path. The scheme may also be in a variable.
-    fn begin(&mut self, start: &str, protocol: Option<&str>) -> String {
+    fn url_start(&mut self, start: &str, protocol: Option<&str>) -> String {
         if let Some(protocol) = protocol.filter(|_| !start.contains("://")) {
             let scheme = protocol.trim_end_matches("://").trim_end_matches(':');
             let scheme = format!("{scheme}://");

@@ -40,7 +40,7 @@ fn a_follower_sees_what_a_reader_sees() {
     let mut follower = Follower::new(path.clone());
     assert!(matches!(follower.record(), Err(StoreError::NoRun(_))));
     let info = runs::info(100);
-    let mut recording = runs::begin(&path, &info);
+    let mut recording = runs::start_recording(&path, &info);
     check(&mut follower, &path);
     // The load began after the facts were written.
     recording.start(&runs::info(107), b"{}\n").unwrap();
@@ -102,7 +102,7 @@ fn a_look_reads_what_has_been_added() {
     let path = folder.join("run");
     let mut follower = Follower::new(path.clone());
     let info = runs::info(100);
-    let mut recording = runs::begin(&path, &info);
+    let mut recording = runs::start_recording(&path, &info);
     let intervals = runs::intervals(&info, 3);
     recording.interval(&intervals[0]).unwrap();
     let first = follower.record().unwrap();

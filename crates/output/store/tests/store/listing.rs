@@ -32,7 +32,7 @@ fn it_lists_what_is_there() {
         runs::whole(&folder.join("runs").join(id), 2);
     }
     let info = runs::info(500);
-    let mut cut = runs::begin(&folder.join("runs/c"), &info);
+    let mut cut = runs::start_recording(&folder.join("runs/c"), &info);
     cut.interval(&runs::interval(&info, 0)).unwrap();
     let listed = rows(&folder);
     let ids: Vec<&str> = listed.iter().map(|row| row.id.as_str()).collect();
@@ -140,7 +140,7 @@ fn a_run_that_was_resumed_to_its_end_is_not_cut_off() {
     let folder = Folder::new();
     let path = folder.join("runs/a");
     let info = runs::info(100);
-    let mut first = runs::begin(&path, &info);
+    let mut first = runs::start_recording(&path, &info);
     first.interval(&runs::interval(&info, 0)).unwrap();
     drop(first);
     assert_eq!(digest(&rows(&folder)[0]).coverage, Coverage::Begun);

@@ -14,7 +14,7 @@ fn log() -> (Vec<u8>, Vec<u64>) {
     let mut ends = Vec::new();
     let path = folder.join("run");
     let length = || fs::metadata(path.join("intervals.log")).unwrap().len();
-    let mut recording = runs::begin(&path, &info);
+    let mut recording = runs::start_recording(&path, &info);
     ends.push(length());
     let intervals: Vec<_> = (0..2).map(|n| runs::interval(&info, n)).collect();
     for interval in &intervals {

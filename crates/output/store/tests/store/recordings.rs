@@ -59,7 +59,7 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     let path = folder.join("run");
     let info = runs::info(100);
     let first = runs::intervals(&info, 2);
-    let mut recording = runs::begin(&path, &info);
+    let mut recording = runs::start_recording(&path, &info);
     recording.interval(&first[0]).unwrap();
     recording
         .changed(&Command {
@@ -119,7 +119,7 @@ fn a_whole_run_of_one_part_has_its_own_notes_alone() {
     let path = folder.join("run");
     let info = runs::info(100);
     let first = &runs::intervals(&info, 2)[..1];
-    let mut recording = runs::begin(&path, &info);
+    let mut recording = runs::start_recording(&path, &info);
     recording.interval(&first[0]).unwrap();
     let mut reading = Reading::new(Arc::new(info), &[]);
     reading.absorb(&first[0]);
@@ -145,7 +145,7 @@ fn the_start_of_the_load_is_that_of_the_stored_run() {
         started_at_unix_ns: facts.started_at_unix_ns + 1_653_000_000,
         ..facts.clone()
     };
-    let mut recording = runs::begin(&path, &facts);
+    let mut recording = runs::start_recording(&path, &facts);
     recording.start(&began, b"{}").unwrap();
     let intervals = runs::intervals(&began, 2);
     recording.interval(&intervals[0]).unwrap();
@@ -179,7 +179,7 @@ fn old_intervals_become_coarser_and_nothing_is_lost() {
     let folder = Folder::new();
     let path = folder.join("run");
     let info = runs::info(0);
-    let mut recording = runs::begin(&path, &info);
+    let mut recording = runs::start_recording(&path, &info);
     // A run of a little more than two hours: some of the first seconds, some around each hour.
     let seconds = (0..25).chain(3_595..3_605).chain(7_195..7_205);
     let intervals: Vec<_> = seconds.map(|n| runs::interval(&info, n)).collect();
@@ -201,7 +201,7 @@ fn old_intervals_become_coarser_and_nothing_is_lost() {
 fn a_directory_has_one_writer_and_one_run() {
     let folder = Folder::new();
     let path = folder.join("run");
-    let recording = runs::begin(&path, &runs::info(0));
+    let recording = runs::start_recording(&path, &runs::info(0));
     let error = Directory::create(&path).unwrap_err();
     assert!(matches!(error, StoreError::Busy(_)), "{error}");
     let error = Directory::open(&path).unwrap_err();
@@ -235,7 +235,7 @@ fn other_directories_are_left_alone() {
 fn a_directory_that_is_removed_is_an_error() {
     let folder = Folder::new();
     let path = folder.join("run");
-    let recording = runs::begin(&path, &runs::info(0));
+    let recording = runs::start_recording(&path, &runs::info(0));
     fs::remove_dir_all(&path).unwrap();
     let summary = runs::summary(&runs::info(0), &[]);
     let error = recording

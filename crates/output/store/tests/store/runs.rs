@@ -96,14 +96,14 @@ pub(crate) fn summary(info: &RunInfo, intervals: &[Interval]) -> Summary {
 }
 
 /// Starts to store a run.
-pub(crate) fn begin(path: &Path, info: &RunInfo) -> Recording {
+pub(crate) fn start_recording(path: &Path, info: &RunInfo) -> Recording {
     let beginning = Beginning {
         info,
         info_json: b"{}\n",
         plan: "drumfire: 1\n",
         caller: "flags",
     };
-    Recording::begin(Directory::create(path).unwrap(), beginning).unwrap()
+    Recording::create(Directory::create(path).unwrap(), beginning).unwrap()
 }
 
 /// The seconds of a run that ends with no request in flight.
@@ -123,7 +123,7 @@ pub(crate) fn intervals(info: &RunInfo, seconds: u64) -> Vec<Interval> {
 /// Stores a run of this number of seconds, with its end.
 pub(crate) fn whole(path: &Path, seconds: u64) -> Summary {
     let info = info(0);
-    let mut recording = begin(path, &info);
+    let mut recording = start_recording(path, &info);
     let intervals = intervals(&info, seconds);
     for interval in &intervals {
         recording.interval(interval).unwrap();

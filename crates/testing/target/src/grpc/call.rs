@@ -78,13 +78,13 @@ impl Call {
 
     /// Sends a message; the first one after the plan's delay.
     pub(crate) async fn send(&mut self, message: &impl Message) -> Result<(), Ended> {
-        self.begin().await?;
+        self.apply_faults().await?;
         self.outlet.send(message).await
     }
 
     /// Sends an encoded message.
     pub(crate) async fn send_bytes(&mut self, message: &[u8]) -> Result<(), Ended> {
-        self.begin().await?;
+        self.apply_faults().await?;
         self.outlet.send_bytes(message).await
     }
 
@@ -121,7 +121,7 @@ impl Call {
     }
 
     /// Applies the plan's delay and faults before anything is sent.
-    pub(crate) async fn begin(&mut self) -> Result<(), Ended> {
+    pub(crate) async fn apply_faults(&mut self) -> Result<(), Ended> {
         if std::mem::replace(&mut self.begun, true) {
             return Ok(());
         }

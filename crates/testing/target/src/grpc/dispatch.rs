@@ -84,7 +84,7 @@ async fn dispatch(call: &mut Call, path: &str) -> Result<(), Ended> {
     };
     result?;
     // A call without messages also has the delay and the faults.
-    call.begin().await
+    call.apply_faults().await
 }
 
 /// Runs a call until its deadline.

@@ -68,7 +68,7 @@ async fn act<T>(
     call: &mut Call,
     act: impl FnOnce(&Shop, &Credentials) -> Result<T, Mistake>,
 ) -> Result<T, Ended> {
-    call.begin().await?;
+    call.apply_faults().await?;
     let credentials = credentials(&call.metadata);
     let Some(shop) = call.shop() else {
         return Err(Status::unknown(NAME, "").into());

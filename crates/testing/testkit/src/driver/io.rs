@@ -54,7 +54,7 @@ impl Io for SimIo {
         let host = self.host(address);
         let link = &mut self.links[index];
         assert_eq!(link.phase, Phase::None, "the slot holds a connection");
-        link.begin(host);
+        link.start_connection(host);
         self.sockets.open += 1;
         self.log.connections_most = self.log.connections_most.max(self.sockets.open as u64);
         if self.hosts[host].server.accepts != Accepts::Swallows {

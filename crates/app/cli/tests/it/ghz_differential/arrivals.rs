@@ -55,14 +55,14 @@ fn calls_arrive_by_the_same_schedule() {
         return;
     }
     let _turn = alone();
-    let started: Vec<_> = SCHEDULES.into_iter().map(begin).collect();
+    let started: Vec<_> = SCHEDULES.into_iter().map(start_both).collect();
     for ((servers, processes), schedule) in started.into_iter().zip(SCHEDULES) {
         let first = arrivals(servers, processes, schedule.0);
         let found = check_arrivals(schedule, &first);
         // Neither program can keep its schedule on a machine that stalls, so a missed schedule is
         // run again alone. A wrong schedule is missed every time.
         let again = || {
-            let (servers, processes) = begin(schedule);
+            let (servers, processes) = start_both(schedule);
             check_arrivals(schedule, &arrivals(servers, processes, schedule.0))
         };
         let found = found.or_else(|_| try_again(STALL, again));
@@ -71,7 +71,7 @@ fn calls_arrive_by_the_same_schedule() {
 }
 
 /// Starts a schedule in both programs, each against its own server.
-fn begin((line, flags, _): Schedule) -> (Both<Serve>, Both<Process>) {
+fn start_both((line, flags, _): Schedule) -> (Both<Serve>, Both<Process>) {
     let server = || Serve::new(&format!("--grpc --arrival-log {flags}"));
     let servers = Both {
         ghz: server(),

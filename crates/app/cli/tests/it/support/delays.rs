@@ -38,7 +38,7 @@ pub(crate) fn try_again(
     let mut found = Vec::new();
     let mut least = Duration::MAX;
     for _ in 0..MORE {
-        let delays = Delays::begin();
+        let delays = Delays::start();
         let Err(wrong) = attempt() else { return Ok(()) };
         found.push(wrong);
         least = least.min(delays.most());
@@ -66,7 +66,7 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    pub(crate) fn begin() -> Self {
+    pub(crate) fn start() -> Self {
         Self { before: waited() }
     }
 
@@ -110,7 +110,7 @@ fn what_is_late_on_a_busy_machine_is_no_defect() {
         }
     };
     // Three threads per core: a counted thread waits for most of that time.
-    let delays = Delays::begin();
+    let delays = Delays::start();
     let many = || {
         std::thread::scope(|scope| {
             for _ in 0..3 * cores {
