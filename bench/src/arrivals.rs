@@ -66,7 +66,7 @@ impl Arrivals {
 
     /// Takes and removes the arrivals so far.
     #[must_use]
-    pub fn take(&self) -> Times {
+    pub fn drain(&self) -> Times {
         std::mem::take(&mut *lock(&self.times))
     }
 }

@@ -103,7 +103,7 @@ pub fn exchanges(segments: &[Segment], port: u16) -> Vec<Exchange> {
             false => segment.destination,
         };
         let conversation = open.entry(client).or_default();
-        found.extend(conversation.take(is_request, segment));
+        found.extend(conversation.push_segment(is_request, segment));
     }
     found.extend(open.into_values().filter_map(|last| last.exchange));
     found.sort_by_key(|exchange: &Exchange| exchange.sent);
@@ -123,7 +123,7 @@ struct Conversation {
 
 impl Conversation {
     /// Processes a segment; returns the previous exchange if this segment begins another.
-    fn take(&mut self, is_request: bool, segment: &Segment) -> Option<Exchange> {
+    fn push_segment(&mut self, is_request: bool, segment: &Segment) -> Option<Exchange> {
         // A retransmitted segment contains nothing new.
         let newest = &mut self.newest[usize::from(is_request)];
         let is_new =

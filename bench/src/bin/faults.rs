@@ -337,7 +337,7 @@ impl<'a> Trial<'a> {
     /// Compares a report with the arrivals of a load; `times` has its begin, fault and end.
     fn compare(&self, report: &Value, times: (Nanos, Nanos, Nanos), outcome: &mut Outcome) {
         let (begun, at, ended) = times;
-        let arrived = self.target.take();
+        let arrived = self.target.drain();
         let came: u64 = arrived.values().map(|times| times.len() as u64).sum();
         let sent = report["requests"]["sent"].as_u64().unwrap_or(u64::MAX);
         let text = report.to_string();

@@ -196,7 +196,7 @@ impl Call {
             Ok(Received::Bytes(bytes)) => {
                 let drained = drain(connection, bytes, &mut |event| {
                     is_writable |= matches!(event, Event::Writable { .. });
-                    answer.take(event);
+                    answer.handle_event(event);
                 });
                 if let Err(error) = drained {
                     answer.fail(Code::INTERNAL, &error);
@@ -227,7 +227,7 @@ impl Call {
 
 impl Answer {
     /// Handles an event of the call's stream.
-    fn take(&mut self, event: Event<'_>) {
+    fn handle_event(&mut self, event: Event<'_>) {
         if self.status.is_some() {
             return;
         }

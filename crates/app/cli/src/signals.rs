@@ -105,7 +105,7 @@ impl Signals {
             let state = Arc::clone(&self.state);
             move || {
                 for signal in signals.forever() {
-                    lock(&state).take(signal);
+                    lock(&state).handle_signal(signal);
                 }
             }
         };
@@ -148,7 +148,7 @@ impl Observer for Signals {
 }
 
 impl State {
-    fn take(&mut self, signal: i32) {
+    fn handle_signal(&mut self, signal: i32) {
         if signal == SIGQUIT {
             if QUITS_AS_GO.load(Ordering::Acquire) {
                 // Another thread handles this signal too, and ends the program.

@@ -190,7 +190,7 @@ impl Agent {
         self.clock.add(reply.sent, reply.at, now);
         actions.extend(match reply.word {
             Word::Wait => Vec::new(),
-            Word::Take(assignment) => self.take(assignment, (reply.term, reply.sent), now),
+            Word::Take(assignment) => self.accept(assignment, (reply.term, reply.sent), now),
             Word::Hold(hold) => self.hold(hold, reply.sent, now),
             Word::Leave(Dismissal::Refused(reason)) => self.leave(Err(reason)),
             Word::Leave(Dismissal::NotWanted) => {
@@ -288,7 +288,7 @@ impl Agent {
         AgentAction::Beat(beat.encode())
     }
 
-    fn take(
+    fn accept(
         &mut self,
         assignment: Assignment,
         (term, sent): (u64, Nanos),

@@ -592,7 +592,7 @@ impl Coordinator {
 
     /// Publishes the complete intervals.
     fn close_intervals(&mut self, actions: &mut Vec<CoordinatorAction>) {
-        while let Some(interval) = self.merge.take() {
+        while let Some(interval) = self.merge.next_merged() {
             tell(RunEvent::IntervalClosed(interval), actions);
         }
     }

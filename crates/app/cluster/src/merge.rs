@@ -107,7 +107,7 @@ impl Merge {
     }
 
     /// The next merged interval, summed up, if it is complete.
-    pub fn take(&mut self) -> Option<Arc<Interval>> {
+    pub fn next_merged(&mut self) -> Option<Arc<Interval>> {
         let end = self.spans.first()?.end;
         let has_come = |share: &Share| share.is_closed || share.reached >= Some(end);
         if !self.shares.iter().all(has_come) {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn spans(merge: &mut Merge) -> Vec<(u64, u64, u64)> {
-        let next = std::iter::from_fn(|| merge.take());
+        let next = std::iter::from_fn(|| merge.next_merged());
         next.map(|it| (it.start.0, it.end.0, it.health.cpu.0))
             .collect()
     }

@@ -74,7 +74,7 @@ pub fn relayed(
         match events.next(LOOK) {
             Ok(ClusterEvent::Over { endings, lost_at }) => return Ok(books.close(endings, lost_at)),
             Ok(ClusterEvent::Failed(reason)) => return Err(RunError::Elsewhere(reason)),
-            Ok(event) => books.take(event),
+            Ok(event) => books.handle_event(event),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 let reason = "the connection to the agents ended";
@@ -94,7 +94,7 @@ impl Books<'_> {
         self.relay.publish(RunEvent::Started(info));
     }
 
-    fn take(&mut self, event: ClusterEvent) {
+    fn handle_event(&mut self, event: ClusterEvent) {
         match event {
             ClusterEvent::Run(event) => self.publish(event),
             ClusterEvent::Suspect(note) => self.reading.doubt(Doubt {

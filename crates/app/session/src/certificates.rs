@@ -160,7 +160,7 @@ impl Watched {
                 for ((_, stamp), now) in self.stamps.iter_mut().zip(now) {
                     *stamp = now;
                 }
-                self.take(tls)
+                self.apply(tls)
             }
             Err(reason) => {
                 self.failed += 1;
@@ -177,7 +177,7 @@ impl Watched {
     }
 
     /// Uses these settings for new connections. Returns the files whose texts differ.
-    fn take(&mut self, tls: Tls) -> Vec<PathBuf> {
+    fn apply(&mut self, tls: Tls) -> Vec<PathBuf> {
         let both = pems(&self.tls).into_iter().zip(pems(&tls));
         let differing = both.filter(|(before, now)| before.text != now.text);
         let renewed: Vec<PathBuf> = differing.map(|(_, now)| now.file.clone()).collect();

@@ -104,7 +104,7 @@ impl<'a> Seeker<'a> {
         }
     }
 
-    fn take(&mut self, interval: &Interval) {
+    fn record_interval(&mut self, interval: &Interval) {
         let Some(figures) = interval.pools().get(usize::from(self.pool)) else {
             return;
         };
@@ -348,7 +348,7 @@ impl Observer for Seeker<'_> {
 
     fn observe(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::IntervalClosed(interval) => self.take(interval),
+            RunEvent::IntervalClosed(interval) => self.record_interval(interval),
             RunEvent::Stopping { .. } => self.is_stopping = true,
             _ => {}
         }

@@ -93,7 +93,7 @@ impl<'h> HeadFields<'h> {
             match name.as_ref() {
                 b"content-type" => head.content_type = value,
                 b"grpc-encoding" => head.encoding = Some(value),
-                name => head.status.take(name, value),
+                name => head.status.read_field(name, value),
             }
         }
         head
@@ -184,7 +184,7 @@ impl Reply {
     ) -> Status {
         let mut status = StatusFields::default();
         for (name, value) in fields {
-            status.take(name.as_ref(), value);
+            status.read_field(name.as_ref(), value);
         }
         self.conclude(&status)
     }

@@ -66,7 +66,7 @@ pub(crate) struct StatusFields<'h> {
 
 impl<'h> StatusFields<'h> {
     /// Handles the next field.
-    pub(crate) fn take(&mut self, name: &[u8], value: &'h [u8]) {
+    pub(crate) fn read_field(&mut self, name: &[u8], value: &'h [u8]) {
         match name {
             b"grpc-status" => {
                 if !matches!(self.code, Some(Err(_)))

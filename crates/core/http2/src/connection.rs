@@ -355,7 +355,7 @@ impl Connection {
         };
         streams.close(index, Closing::Ended);
         self.shared.progress();
-        self.bodies.take(length);
+        self.bodies.consume(length);
         Some(Whole {
             token,
             status,

@@ -263,7 +263,7 @@ impl Reading {
     /// absorbed since, or the reading has no windows. Each caller needs a separate reading, because
     /// the call empties the window.
     pub fn take_window(&mut self) -> Option<IntervalRow> {
-        self.window.as_mut()?.take()
+        self.window.as_mut()?.take_row()
     }
 
     /// Notes a change of the load of one pool or of all, before the interval within which it takes
@@ -444,7 +444,7 @@ impl Window {
         self.is_empty = false;
     }
 
-    fn take(&mut self) -> Option<IntervalRow> {
+    fn take_row(&mut self) -> Option<IntervalRow> {
         let is_empty = std::mem::replace(&mut self.is_empty, true);
         (!is_empty).then(|| self.rows.next_row_of(&self.cell))
     }

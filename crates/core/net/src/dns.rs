@@ -105,7 +105,7 @@ impl NameServers {
                 Some("search" | "domain") => {
                     found.search = words.map(str::to_owned).take(SEARCH_MAX).collect();
                 }
-                Some("options") => words.for_each(|option| found.take(option)),
+                Some("options") => words.for_each(|option| found.apply_option(option)),
                 _ => {}
             }
         }
@@ -117,7 +117,7 @@ impl NameServers {
     }
 
     /// Applies an option; ignores options that have no effect here.
-    fn take(&mut self, option: &str) {
+    fn apply_option(&mut self, option: &str) {
         let (name, number) = option.split_once(':').unwrap_or((option, ""));
         match (name, number.parse::<u64>()) {
             ("ndots", Ok(dots)) => self.dots = dots.min(DOTS_MAX) as usize,

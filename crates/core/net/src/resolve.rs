@@ -89,7 +89,7 @@ impl Held {
     }
 
     /// Takes one of [`NAMES_MAX`] places, and waits for one up to `timeout`.
-    fn take(&'static self, timeout: Nanos) -> Result<HeldPlace, ResolveError> {
+    fn acquire(&'static self, timeout: Nanos) -> Result<HeldPlace, ResolveError> {
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = |count: &mut usize| *count >= NAMES_MAX;
         let waited = self
@@ -141,7 +141,7 @@ fn ask_within(
     ask: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
 ) -> Result<io::Result<Vec<SocketAddr>>, ResolveError> {
     let clock = Clock::start();
-    let place = held.take(timeout)?;
+    let place = held.acquire(timeout)?;
     let (answer, waiting) = mpsc::channel();
     thread::Builder::new()
         .name("resolver".to_owned())

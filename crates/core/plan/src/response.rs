@@ -155,7 +155,7 @@ impl Taken {
     ///
     /// # Errors
     /// The error of `read`; nothing is taken then.
-    pub fn take<E>(
+    pub fn store<E>(
         &mut self,
         variable: VariableId,
         read: impl FnOnce(&mut String) -> Result<ValueForm, E>,
@@ -222,11 +222,11 @@ mod tests {
                 }
             }
         };
-        assert_eq!(taken.take(VariableId(3), read("a")), Ok(()));
-        assert_eq!(taken.take(VariableId(4), read("")), Err(()));
+        assert_eq!(taken.store(VariableId(3), read("a")), Ok(()));
+        assert_eq!(taken.store(VariableId(4), read("")), Err(()));
         taken.scratch().push_str("looked at");
         assert_eq!(taken.scratch(), "");
-        assert_eq!(taken.take(VariableId(5), read("b")), Ok(()));
+        assert_eq!(taken.store(VariableId(5), read("b")), Ok(()));
         let all: Vec<_> = taken.iter().collect();
         let json = ValueForm::Json;
         assert_eq!(

@@ -73,7 +73,7 @@ pub(crate) fn looks(
         .take
         .iter()
         .filter(|field| !script::is_scripted(field))
-        .filter_map(|field| take(field, sources, scope))
+        .filter_map(|field| compile_take(field, sources, scope))
         .collect();
     let is_needed = !expectations.is_empty() || !sampled.is_empty() || !takes.is_empty();
     let body_max = body_max(pool, scope);
@@ -152,7 +152,7 @@ pub(crate) fn looks_of_call(
     }
     let takes = by_json.iter();
     let takes: Vec<Take> = takes
-        .filter_map(|field| take(field, &may_read.sources, scope))
+        .filter_map(|field| compile_take(field, &may_read.sources, scope))
         .collect();
     let by_json = (!takes.is_empty()).then(|| {
         let rules = Rules::new(Vec::new(), takes, body_max(pool, scope));
@@ -344,7 +344,7 @@ fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Hash> {
 
 /// A value that is taken from a response into a variable. Returns `None` after a mistake was noted.
 /// If a response lacks the value, its exchange fails during the run.
-fn take(field: &Field, sources: &Sources, scope: &mut Scope<'_>) -> Option<Take> {
+fn compile_take(field: &Field, sources: &Sources, scope: &mut Scope<'_>) -> Option<Take> {
     let extractor = Extractor::parse(&field.value.value);
     let extractor = scope.found.ok(&field.value.place, extractor)?;
     // An invalid name was already noted.

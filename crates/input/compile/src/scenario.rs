@@ -284,7 +284,7 @@ where
             let message = "steps run in order and can't have weights; use weights in `scenarios`";
             self.scope.found.add(&weight.place, message);
         }
-        let takes = templates.take(&step.request.take);
+        let takes = templates.declare_taken(&step.request.take);
         let (retry, on_failure) = on_failure(step.on_fail.as_ref(), self.scope);
         if self.made.requests.len() > next {
             self.steps.push(Step::Request {

@@ -216,7 +216,7 @@ impl Inspection for ScriptRules {
             self.judge(function, &seen)?;
         }
         for take in &self.takes {
-            taken.take(take.variable, |out| {
+            taken.store(take.variable, |out| {
                 let (text, form) = self.taken(take, &seen)?;
                 out.push_str(&text);
                 Ok(form)

@@ -3,10 +3,10 @@
 //!
 //! Compiling follows the steps of a scenario like a user, and the scope moves along:
 //! [`TemplateScope::declare`] makes all variables known, each step that sets one
-//! ([`TemplateScope::set`], [`TemplateScope::take`], [`TemplateScope::count`]) makes it readable
-//! from there on, and [`TemplateScope::join`] merges the two branches after a condition. `first`
-//! has values for all variables that are set, so that each template can be rendered immediately for
-//! the first user's request.
+//! ([`TemplateScope::set`], [`TemplateScope::declare_taken`], [`TemplateScope::count`]) makes it
+//! readable from there on, and [`TemplateScope::join`] merges the two branches after a condition.
+//! `first` has values for all variables that are set, so that each template can be rendered
+//! immediately for the first user's request.
 //!
 //! A value that comes from a response, or counts the passes of a loop, is known only in the run.
 //! [`STAND_IN`] is used instead, and its type means nothing: a template that reads such a variable,
@@ -117,7 +117,7 @@ impl TemplateScope {
     }
 
     /// The variables to which a request's response assigns values. Later templates may read them.
-    pub(crate) fn take(&mut self, fields: &[Field]) -> Arc<[VariableId]> {
+    pub(crate) fn declare_taken(&mut self, fields: &[Field]) -> Arc<[VariableId]> {
         let names = fields.iter().map(|field| &field.name.value);
         let taken: Vec<VariableId> = names
             .filter_map(|name| self.sources.declared(name))

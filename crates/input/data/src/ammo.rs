@@ -233,7 +233,7 @@ impl Ammo {
                         self.note(all.take_remarks(), line);
                         self.keep(&mut all, line)?;
                     }
-                    line += window.take(bytes);
+                    line += window.consume(bytes);
                 }
                 Step::More => window.grow().map_err(|error| AmmoError::at(line, error))?,
                 Step::Broken { at, message } => {

@@ -69,7 +69,7 @@ impl Room {
     }
 
     /// Uses `bytes`.
-    fn take(&mut self, bytes: usize) -> Result<(), Error> {
+    fn reserve(&mut self, bytes: usize) -> Result<(), Error> {
         match self.left.checked_sub(bytes) {
             Some(left) => {
                 self.left = left;
@@ -83,14 +83,14 @@ impl Room {
 
     /// Uses the bytes of a value.
     fn hold(&mut self, value: &Value, depth: u32) -> Result<(), Error> {
-        self.take(ELEMENT_BYTES)?;
+        self.reserve(ELEMENT_BYTES)?;
         let Some(left) = ELEMENTS.get().checked_sub(1) else {
             let message = format!("more than {ELEMENTS_MAX} elements in one rendering");
             return Err(refusal(message));
         };
         ELEMENTS.set(left);
         if let Some(text) = value.as_str() {
-            return self.take(text.len());
+            return self.reserve(text.len());
         }
         if !is_container(value) {
             return Ok(());
@@ -325,5 +325,5 @@ fn check_width(width: usize) -> Result<(), Error> {
 
 /// Checks the length of a text that is about to be made.
 pub(crate) fn check_length(bytes: usize) -> Result<(), Error> {
-    Room::new().take(bytes)
+    Room::new().reserve(bytes)
 }

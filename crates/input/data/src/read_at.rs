@@ -84,7 +84,7 @@ impl Window {
             return Err("the text is UTF-16; convert it to UTF-8".to_owned());
         }
         if window.rest().starts_with(BYTE_ORDER_MARK) {
-            window.take(BYTE_ORDER_MARK.len());
+            window.consume(BYTE_ORDER_MARK.len());
         }
         Ok(window)
     }
@@ -105,7 +105,7 @@ impl Window {
     }
 
     /// Takes bytes; returns how many lines end in them.
-    pub(crate) fn take(&mut self, count: usize) -> u64 {
+    pub(crate) fn consume(&mut self, count: usize) -> u64 {
         let lines = self.lines_before(count);
         self.taken = (self.taken + count).min(self.bytes.len());
         lines

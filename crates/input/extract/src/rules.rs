@@ -105,7 +105,7 @@ impl Inspection for Rules {
                 extractor,
                 ..
             } = take;
-            let read = taken.take(*variable, |out| extractor.extract(response, out));
+            let read = taken.store(*variable, |out| extractor.extract(response, out));
             read.map_err(|none| Mismatch {
                 kind: MismatchKind::Missing,
                 reason: format!("{extractor}: {none}"),

@@ -73,7 +73,7 @@ impl Steps {
     }
 
     /// Subtracts steps. Returns whether all are spent.
-    fn take(&self, count: u64) -> bool {
+    fn spend(&self, count: u64) -> bool {
         self.0.set(self.0.get().saturating_sub(count));
         self.are_spent()
     }
@@ -95,7 +95,7 @@ impl Interpreter {
         runtime.set_max_stack_size(STACK_MAX);
         let steps = Steps::new();
         let left = steps.clone();
-        runtime.set_interrupt_handler(Some(Box::new(move || left.take(STEPS_PER_LOOK))));
+        runtime.set_interrupt_handler(Some(Box::new(move || left.spend(STEPS_PER_LOOK))));
         let context = Context::custom::<Intrinsics>(&runtime).map_err(unusable)?;
         let begin = context.with(|ctx| {
             let loaded = load(&ctx, name, source, &steps).catch(&ctx);
@@ -194,7 +194,7 @@ fn load<'js>(
     let bound: Function<'js> = ctx.eval(BOUNDS)?;
     let left = steps.clone();
     // If the script catches this exception, the next charge or interrupt stops it again.
-    let charge = move |ctx: Ctx<'js>, count: f64| match left.take(count as u64) {
+    let charge = move |ctx: Ctx<'js>, count: f64| match left.spend(count as u64) {
         true => Err(Exception::throw_range(&ctx, "too many steps")),
         false => Ok(()),
     };

@@ -96,7 +96,7 @@ pub(crate) struct RequestBody {
 
 impl RequestBody {
     /// Counts the next bytes, and keeps the first `kept_max`.
-    pub(crate) fn take(&mut self, bytes: &[u8], kept_max: usize) {
+    pub(crate) fn record(&mut self, bytes: &[u8], kept_max: usize) {
         self.length += bytes.len() as u64;
         let room = kept_max.saturating_sub(self.kept.len());
         self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);

@@ -204,7 +204,7 @@ impl SimIo {
 
     /// Processes all due events, in order.
     fn happen(&mut self) {
-        while let Some((at, event)) = self.queue.take(self.now) {
+        while let Some((at, event)) = self.queue.pop_until(self.now) {
             self.handle(at, event);
         }
     }

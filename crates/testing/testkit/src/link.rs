@@ -184,7 +184,7 @@ impl Link {
     }
 
     /// Takes arrived bytes, and returns the time of the last one; copies them if a buffer is given.
-    pub(crate) fn take(&mut self, length: usize, buffer: Option<&mut [u8]>) -> (usize, Nanos) {
+    pub(crate) fn receive(&mut self, length: usize, buffer: Option<&mut [u8]>) -> (usize, Nanos) {
         let length = length.min(self.arrived);
         if let Some(buffer) = buffer {
             let (front, back) = self.down.as_slices();

@@ -105,7 +105,7 @@ impl Queue {
     }
 
     /// Takes the next event, if it is not later than `until`.
-    pub(crate) fn take(&mut self, until: Nanos) -> Option<(Nanos, Event)> {
+    pub(crate) fn pop_until(&mut self, until: Nanos) -> Option<(Nanos, Event)> {
         if self.next() > until {
             return None;
         }

@@ -62,7 +62,7 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
     thread::scope(|scope| {
         let (own, further_output) = ((&assignment, key), output.clone());
         let further = scope.spawn(move || further(joins, flags, own, &further_output));
-        let exit = take(driver, &assignment, flags, output);
+        let exit = run_share(driver, &assignment, flags, output);
         let exit = exit.and_then(|taken| ended(&name, taken.left, output));
         let further = further.join();
         further.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -169,7 +169,7 @@ fn take_further(
         attachments: own.attachments.clone(),
         ..assignment
     };
-    let taken = take(driver, &assignment, flags, output)?;
+    let taken = run_share(driver, &assignment, flags, output)?;
     match taken.has_begun {
         true => ended(name, taken.left, output).map(|_done| ()),
         false => Ok(()),
@@ -185,7 +185,7 @@ struct TakenShare {
 }
 
 /// Runs a share to its end.
-fn take(
+fn run_share(
     driver: AgentDriver,
     assignment: &Assignment,
     flags: &AgentFlags,

@@ -391,7 +391,7 @@ fn a_starved_generator_says_so() {
     let serve = Serve::new("");
     let line = format!("http --json - -r 5000/s -z 3s {}", serve.url);
     let process = Process::start(&mut drumfire(words(&line)));
-    limit.take(process.id());
+    limit.add_process(process.id());
     let report = load_of(process);
     assert_ne!(report.validity(), "valid", "{:#}", report.short());
     assert!(!report.reasons().is_empty());

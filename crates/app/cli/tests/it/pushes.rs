@@ -35,7 +35,7 @@ impl Stub {
         let (sender, requests) = channel();
         thread::spawn(move || {
             for (number, mut stream) in listener.incoming().flatten().enumerate() {
-                let text = take(&mut stream);
+                let text = read_request(&mut stream);
                 let answer = answer(number, &text);
                 // A program whose last request is answered may have ended before this thread
                 // continues.
@@ -60,7 +60,7 @@ impl Stub {
 }
 
 /// A request's head, with lower-case field names, and its content as text.
-fn take(stream: &mut TcpStream) -> String {
+fn read_request(stream: &mut TcpStream) -> String {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut request = Vec::new();
     let mut chunk = [0; 65_536];

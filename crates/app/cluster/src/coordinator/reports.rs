@@ -117,7 +117,7 @@ impl Coordinator {
         // The journal must not contain wrong reports, because it is replayed.
         let mut of_content = Vec::new();
         if let Some(content) = content.filter(|_| !self.is_over) {
-            self.take(index, content, &mut of_content)?;
+            self.handle_content(index, content, &mut of_content)?;
             // After each report, so that a replay of single reports has the same result.
             self.close_intervals(&mut of_content);
             self.finish(&mut of_content);
@@ -128,7 +128,7 @@ impl Coordinator {
     }
 
     /// Takes the content of an agent's report.
-    fn take(
+    fn handle_content(
         &mut self,
         index: usize,
         content: Content,

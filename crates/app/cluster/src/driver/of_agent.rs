@@ -239,7 +239,7 @@ impl Driving {
             let now = self.clock.now();
             let wait = (self.agent.next_time() - now).as_duration().min(LOOK);
             let actions = tokio::select! {
-                Some(input) = inputs.recv() => self.take(input),
+                Some(input) = inputs.recv() => self.handle(input),
                 Some(reply) = replies.recv() => {
                     let now = self.clock.now();
                     self.agent.handle_reply(&reply, now)
@@ -275,7 +275,7 @@ impl Driving {
         Ok(self.agent.fail(reason, self.clock.now()))
     }
 
-    fn take(&mut self, input: FromAgent) -> Vec<AgentAction> {
+    fn handle(&mut self, input: FromAgent) -> Vec<AgentAction> {
         match input {
             FromAgent::Prepared(info, appointment) => {
                 self.run.prepared = Some((info, appointment));
@@ -382,7 +382,7 @@ impl Driving {
         inputs.close();
         while let Ok(input) = inputs.try_recv() {
             // The agent has left, and performs no further actions.
-            let _nothing = self.take(input);
+            let _nothing = self.handle(input);
         }
         if self.run.start.is_none() {
             self.halt(StopReason::Command, true);

@@ -50,7 +50,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn take(&mut self, event: ClusterEvent) {
+    pub(super) fn record(&mut self, event: ClusterEvent) {
         assert!(self.over.is_none(), "nothing comes after the end");
         match event {
             ClusterEvent::Run(RunEvent::IntervalClosed(interval)) => {
@@ -163,7 +163,7 @@ impl Conductor {
                 assert!(is_new, "a report is journaled once");
             }
             for event in machine.replay(entry).unwrap() {
-                seen.take(event);
+                seen.record(event);
             }
         }
         machine.go_on(now);
@@ -231,7 +231,7 @@ impl Conductor {
             self.machine.journaled();
         }
         for event in events {
-            self.seen.take(event);
+            self.seen.record(event);
         }
         done
     }

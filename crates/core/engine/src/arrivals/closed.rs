@@ -232,7 +232,7 @@ impl Closed {
             return self.take_own(now, population);
         }
         let ready = self.ready.pop_ready(now)?;
-        let Some(index) = self.numbering.take() else {
+        let Some(index) = self.numbering.next_number() else {
             self.ready.push_first(ready);
             return None;
         };
@@ -257,7 +257,7 @@ impl Closed {
             let Ready { at, user } = self.ready.pop_ready(now)?;
             own.drop_late(user, now);
             if let Some(intended) = own.take_due(user, now) {
-                let index = self.numbering.take()?;
+                let index = self.numbering.next_number()?;
                 return Some(Arrival {
                     index,
                     intended,

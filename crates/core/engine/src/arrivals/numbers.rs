@@ -107,7 +107,7 @@ impl Numbers {
     }
 
     /// The next number; `None` if all are used up. Concurrent calls return different numbers.
-    fn take(&self) -> Option<u64> {
+    fn next_number(&self) -> Option<u64> {
         if self.are_used_up() {
             return None;
         }
@@ -137,7 +137,7 @@ impl Numbering {
 
     /// The next number.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<u64> {
+    pub(super) fn next_number(&mut self) -> Option<u64> {
         match self {
             Self::Own { next, of, limit } if *next < *limit => {
                 let number = *next;
@@ -151,7 +151,7 @@ impl Numbering {
                     number
                 })
             }
-            Self::Shared(numbers) => numbers.take(),
+            Self::Shared(numbers) => numbers.next_number(),
             Self::Own { .. } | Self::Stopped => None,
         }
     }
@@ -195,7 +195,7 @@ mod tests {
         let numbers = Arc::new(numbers);
         let mut takers = [(); 2].map(|()| Numbering::Shared(Arc::clone(&numbers)));
         let mut taken = Vec::new();
-        while let Some(number) = takers[taken.len() % 2].take() {
+        while let Some(number) = takers[taken.len() % 2].next_number() {
             taken.push(number);
         }
         assert!(takers.iter().all(Numbering::is_used_up));
@@ -220,7 +220,7 @@ mod tests {
                     deal,
                     limit,
                 };
-                let taken: Vec<u64> = std::iter::from_fn(|| numbering.take()).collect();
+                let taken: Vec<u64> = std::iter::from_fn(|| numbering.next_number()).collect();
                 assert_eq!(taken.len() as u64, deal.below(limit));
                 assert!(numbering.is_used_up());
                 taken

@@ -205,7 +205,7 @@ impl FirstFailure {
         first.get_or_insert(error);
     }
 
-    fn take(self) -> Result<(), RunError> {
+    fn into_result(self) -> Result<(), RunError> {
         let first = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         first.map_or(Ok(()), Err)
     }
@@ -261,7 +261,7 @@ pub(crate) fn conduct(
         collector.collect(&stop, observer);
     });
     controls.iter().for_each(Control::over);
-    failure.take()?;
+    failure.into_result()?;
     let summary = Arc::new(collector.finish(&prepared.plan));
     observer(RunEvent::Finished(Arc::clone(&summary)));
     Ok(summary)

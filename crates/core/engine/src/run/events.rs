@@ -156,14 +156,14 @@ impl Iterator for Events {
 
     /// Waits for the next event; `None` when the run is over.
     fn next(&mut self) -> Option<RunEvent> {
-        self.waited().take()
+        self.waited().pop()
     }
 }
 
 impl Events {
     /// The next event, if there is one already.
     pub fn try_next(&self) -> Option<RunEvent> {
-        lock(&self.queue.state).take()
+        lock(&self.queue.state).pop()
     }
 
     /// Waits for the next event; `false` when the run is over and no event is left.
@@ -198,7 +198,7 @@ impl Queue {
 
 impl State {
     /// Takes the event that has waited for longest.
-    fn take(&mut self) -> Option<RunEvent> {
+    fn pop(&mut self) -> Option<RunEvent> {
         let event = self.events.pop_front()?;
         match &event {
             RunEvent::IntervalClosed(_) => self.intervals -= 1,

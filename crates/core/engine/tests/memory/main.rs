@@ -263,7 +263,7 @@ impl Inspection for Taking {
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
         let field = response.fields.values("content-length").next();
         let body = [field.unwrap_or_default(), response.body];
-        taken.take(VariableId(0), |out| {
+        taken.store(VariableId(0), |out| {
             body.iter()
                 .for_each(|part| part.iter().for_each(|byte| out.push(char::from(*byte))));
             Ok(ValueForm::Text)

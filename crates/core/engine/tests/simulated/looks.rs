@@ -57,12 +57,12 @@ impl Inspection for Look {
             out.push_str(text);
             Ok(ValueForm::Text)
         };
-        taken.take(TOKEN, |out| put(out, text))?;
+        taken.store(TOKEN, |out| put(out, text))?;
         let mut places = response.fields.values("place");
         let place = places
             .next()
             .ok_or_else(|| mismatch(MismatchKind::Missing, "there is no field `place`"))?;
-        taken.take(PLACE, |out| {
+        taken.store(PLACE, |out| {
             put(out, std::str::from_utf8(place).expect("text"))
         })
     }

@@ -159,7 +159,7 @@ impl Bodies {
             }
             stream.body_remaining = remaining;
         }
-        self.take(length);
+        self.consume(length);
         stream.receive_window -= length;
         let token = stream.token;
         if end {
@@ -187,7 +187,7 @@ impl Bodies {
 
     /// Subtracts `length` bytes from the connection's window, which stays large enough.
     #[inline(always)]
-    pub(super) const fn take(&mut self, length: i32) {
+    pub(super) const fn consume(&mut self, length: i32) {
         self.window -= length;
     }
 

@@ -42,7 +42,7 @@ struct Call<'a> {
 impl<'de> Keyed<'de> for Call<'de> {
     const KEYS: &'static [&'static str] = &["call", "metadata", "payload", "tag"];
 
-    fn take<A: MapAccess<'de>>(
+    fn read_value<A: MapAccess<'de>>(
         &mut self,
         key: &'static str,
         entries: &mut A,

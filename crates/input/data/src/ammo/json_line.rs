@@ -29,7 +29,7 @@ struct Request<'a> {
 impl<'de> Keyed<'de> for Request<'de> {
     const KEYS: &'static [&'static str] = &["uri", "method", "host", "headers", "body", "tag"];
 
-    fn take<A: MapAccess<'de>>(
+    fn read_value<A: MapAccess<'de>>(
         &mut self,
         key: &'static str,
         entries: &mut A,

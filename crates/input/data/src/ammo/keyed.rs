@@ -20,7 +20,7 @@ pub(super) trait Keyed<'de>: Default {
     const KEYS: &'static [&'static str];
 
     /// Takes the value of a known key, and notes a key that stands twice within it.
-    fn take<A: MapAccess<'de>>(
+    fn read_value<A: MapAccess<'de>>(
         &mut self,
         key: &'static str,
         entries: &mut A,
@@ -134,7 +134,7 @@ impl<'de, T: Keyed<'de>> Visitor<'de> for KeyedVisitor<T> {
             }
             taken |= 1 << place;
             let mut repeated = Repeated::default();
-            object.take(T::KEYS[place], &mut entries, &mut repeated)?;
+            object.read_value(T::KEYS[place], &mut entries, &mut repeated)?;
             if let Some(inner) = repeated.0 {
                 let dot = if inner.starts_with('[') { "" } else { "." };
                 let path = format!("{}{dot}{inner}", T::KEYS[place]);

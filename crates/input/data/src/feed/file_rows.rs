@@ -96,11 +96,11 @@ impl<'a> Reading<'a> {
                         self.add(&reader, text, at, offset)?;
                     }
                     self.cover(&rest[..bytes]);
-                    line += window.take(bytes);
+                    line += window.consume(bytes);
                 }
                 RowStep::Blank { bytes } => {
                     self.cover(&rest[..bytes]);
-                    line += window.take(bytes);
+                    line += window.consume(bytes);
                 }
                 RowStep::More => window.grow().map_err(|error| self.too_long(line, error))?,
                 RowStep::Broken { at, message } => {

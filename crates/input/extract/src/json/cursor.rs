@@ -61,7 +61,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads `text`, if it is next; returns whether it was.
-    pub(super) fn take(&mut self, text: &str) -> bool {
+    pub(super) fn consume(&mut self, text: &str) -> bool {
         let is_here = self.rest().starts_with(text);
         if is_here {
             self.at += text.len();
@@ -103,7 +103,7 @@ impl<'a> Cursor<'a> {
     /// A text in single or double quotes, with JSON's escapes.
     pub(super) fn quoted(&mut self) -> Result<String, ParseError> {
         let start = self.at;
-        let quote = if self.take("'") { '\'' } else { '"' };
+        let quote = if self.consume("'") { '\'' } else { '"' };
         self.at = start + 1;
         let mut text = String::new();
         loop {

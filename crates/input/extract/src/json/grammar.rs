@@ -48,10 +48,10 @@ fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, ParseError> {
     loop {
         let start = cursor.at();
         cursor.skip_space();
-        let descends = cursor.take("..");
-        let selectors = if cursor.take("[") {
+        let descends = cursor.consume("..");
+        let selectors = if cursor.consume("[") {
             bracketed(cursor)?
-        } else if descends || cursor.take(".") {
+        } else if descends || cursor.consume(".") {
             vec![shorthand(cursor)?]
         } else {
             cursor.go_to(start);
@@ -66,7 +66,7 @@ fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, ParseError> {
 
 /// `name` or `*` after a dot.
 fn shorthand(cursor: &mut Cursor<'_>) -> Result<Selector, ParseError> {
-    if cursor.take("*") {
+    if cursor.consume("*") {
         return Ok(Selector::Wildcard);
     }
     let is_name = |c: char| c == '_' || !c.is_ascii() || c.is_ascii_alphanumeric();
@@ -93,30 +93,30 @@ fn bracketed(cursor: &mut Cursor<'_>) -> Result<Vec<Selector>, ParseError> {
         cursor.skip_space();
         selectors.push(selector(cursor)?);
         cursor.skip_space();
-        if cursor.take("]") {
+        if cursor.consume("]") {
             return Ok(selectors);
         }
-        if !cursor.take(",") {
+        if !cursor.consume(",") {
             return Err(cursor.error("a `]` is missing, or a `,` before the next selector"));
         }
     }
 }
 
 fn selector(cursor: &mut Cursor<'_>) -> Result<Selector, ParseError> {
-    if cursor.take("*") {
+    if cursor.consume("*") {
         return Ok(Selector::Wildcard);
     }
     if cursor.rest().starts_with(['\'', '"']) {
         return Ok(Selector::Name(cursor.quoted()?.into()));
     }
-    if cursor.take("?") {
+    if cursor.consume("?") {
         let filter = cursor.nested(filter::parse)?;
         return Ok(Selector::Filter(Box::new(filter)));
     }
     let start = cursor.integer()?;
     let behind = cursor.at();
     cursor.skip_space();
-    if cursor.take(":") {
+    if cursor.consume(":") {
         return Ok(Selector::Slice(slice(cursor, start)?));
     }
     cursor.go_to(behind);
@@ -130,7 +130,7 @@ fn slice(cursor: &mut Cursor<'_>, start: Option<i64>) -> Result<Slice, ParseErro
     cursor.skip_space();
     let end = cursor.integer()?;
     cursor.skip_space();
-    let step = if cursor.take(":") {
+    let step = if cursor.consume(":") {
         cursor.skip_space();
         cursor.integer()?
     } else {

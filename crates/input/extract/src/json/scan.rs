@@ -106,7 +106,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips a byte if it is next.
-    pub(super) fn take(&mut self, byte: u8) -> bool {
+    pub(super) fn consume(&mut self, byte: u8) -> bool {
         let is_here = self.peek() == Some(byte);
         self.at += usize::from(is_here);
         is_here
@@ -121,7 +121,7 @@ impl<'a> Scanner<'a> {
     /// Moves from the value's first byte into the value, if it is a nonempty object or array
     /// (`open`).
     pub(super) fn enter(&mut self, open: u8) -> bool {
-        if !self.take(open) {
+        if !self.consume(open) {
             return false;
         }
         self.skip_space();
@@ -133,7 +133,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn name(&mut self) -> Result<&'a [u8], Broken> {
         let name = self.string()?;
         self.skip_space();
-        if !self.take(b':') {
+        if !self.consume(b':') {
             return Err(self.broken("expected a `:` after the name"));
         }
         self.skip_space();
@@ -143,11 +143,11 @@ impl<'a> Scanner<'a> {
     /// Called after an element or member: moves to the next one, and returns whether there is one.
     pub(super) fn next(&mut self, open: u8) -> Result<bool, Broken> {
         self.skip_space();
-        if self.take(b',') {
+        if self.consume(b',') {
             self.skip_space();
             return Ok(true);
         }
-        if self.take(open + 2) {
+        if self.consume(open + 2) {
             return Ok(false);
         }
         Err(self.broken("expected a `,` or the closing bracket"))
@@ -155,7 +155,7 @@ impl<'a> Scanner<'a> {
 
     /// Skips a string; returns the bytes between its quotes, unmodified.
     pub(super) fn string(&mut self) -> Result<&'a [u8], Broken> {
-        if !self.take(b'"') {
+        if !self.consume(b'"') {
             return Err(self.broken("expected a string"));
         }
         let start = self.at;
@@ -244,15 +244,15 @@ impl<'a> Scanner<'a> {
                 return self.ended(start);
             }
         }
-        let _ = self.take(b'-');
-        if !self.take(b'0') {
+        let _ = self.consume(b'-');
+        if !self.consume(b'0') {
             self.digits()?;
         }
-        if self.take(b'.') {
+        if self.consume(b'.') {
             self.digits()?;
         }
-        if self.take(b'e') || self.take(b'E') {
-            let _ = self.take(b'+') || self.take(b'-');
+        if self.consume(b'e') || self.consume(b'E') {
+            let _ = self.consume(b'+') || self.consume(b'-');
             self.digits()?;
         }
         self.ended(start)

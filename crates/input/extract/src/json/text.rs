@@ -106,7 +106,7 @@ fn write_name(
         scanner.go_to(start);
         write_string(scanner, out)?;
         scanner.skip_space();
-        scanner.take(b':');
+        scanner.consume(b':');
         scanner.skip_space();
         out.push(':');
     }

@@ -16,7 +16,7 @@ const TRIMMED: [&str; 2] = [
 fn values(path: &str, document: &Value) -> Result<Value, String> {
     let text = format!("json#all {path}");
     Extractor::parse(&text).map_err(|error| error.to_string())?;
-    let values = Reply::new(document.to_string()).take(&text)?;
+    let values = Reply::new(document.to_string()).extract(&text)?;
     serde_json::from_str(&values).map_err(|error| format!("{values}: {error}"))
 }
 

@@ -138,7 +138,7 @@ proptest! {
                 "xml#all //a/@c", "xml //p", "css#all a", "css b > p @a",
                 "body", "body 7", "size", "xxh3", "sha256", "fnv1a64",
             ] {
-                let given = reply.take(text);
+                let given = reply.extract(text);
                 if let Err(reason) = given {
                     prop_assert!(reason.len() < 500, "{reason}");
                     prop_assert!(!reason.contains(|c: char| c.is_control()), "{reason:?}");

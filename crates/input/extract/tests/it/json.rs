@@ -139,7 +139,7 @@ fn what_is_no_json_gives_no_value() {
     ] {
         let reply = Reply::new(body);
         let reason = reason.to_owned();
-        let given = reply.take(&format!("json {path}")).expect_err(body);
+        let given = reply.extract(&format!("json {path}")).expect_err(body);
         let is_json = given.starts_with("the body is not JSON: ");
         assert!(is_json && given.contains(&reason), "{body} {path}: {given}");
     }
@@ -245,7 +245,7 @@ proptest! {
         prop_assume!(path.len() < 1024);
         let body = if is_pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
         let body = body.expect("a value prints");
-        prop_assert_eq!(Reply::new(body).take(&path), Ok(expected(leaf)));
+        prop_assert_eq!(Reply::new(body).extract(&path), Ok(expected(leaf)));
     }
 
     /// A truncated or modified text gives the value that another parser reads, or an error if that
@@ -262,12 +262,12 @@ proptest! {
         prop_assume!(path.len() < 1024);
         let mut body = value.to_string().into_bytes();
         let cut = cut.index(body.len());
-        let whole = Reply::new(body.clone()).take(&path);
-        let short = Reply::new(&body[..cut]).take(&path);
+        let whole = Reply::new(body.clone()).extract(&path);
+        let short = Reply::new(&body[..cut]).extract(&path);
         // If a text consists of a single number, truncation can't be detected.
         prop_assert!(short.is_err() || short == whole || value.is_number(), "{short:?}");
         body[cut] = byte;
-        let changed = Reply::new(body.clone()).take(&path);
+        let changed = Reply::new(body.clone()).extract(&path);
         if let Ok(Value::Object(_) | Value::Array(_)) = serde_json::from_slice(&body) {
             let reread: Value = serde_json::from_slice(&body).expect("as before");
             let mut at = Some(&reread);

@@ -40,7 +40,7 @@ impl Reply {
     }
 
     /// The value of an extractor, or the reason why the value is missing.
-    pub(crate) fn take(&self, text: &str) -> Result<String, String> {
+    pub(crate) fn extract(&self, text: &str) -> Result<String, String> {
         let extractor = Extractor::parse(text).map_err(|error| error.to_string());
         let extractor = extractor.unwrap_or_else(|error| panic!("{text}: {error}"));
         let mut out = String::from("before");
@@ -58,7 +58,7 @@ impl Reply {
 
     /// Compares the value of an extractor; an expected reason may be a part of the actual one.
     pub(crate) fn check(&self, text: &str, expected: Result<&str, &str>) {
-        match (self.take(text), expected) {
+        match (self.extract(text), expected) {
             (Ok(given), Ok(expected)) => assert_eq!(given, expected, "{text}"),
             (Err(given), Err(expected)) => assert!(given.contains(expected), "{text}: {given}"),
             (given, expected) => panic!("{text}: {given:?}, not {expected:?}"),

@@ -176,7 +176,7 @@ async fn receive(mut body: Incoming, kept_max: usize) -> Result<RequestBody, Fai
         match frame {
             Ok(frame) => {
                 if let Some(data) = frame.data_ref() {
-                    received.take(data, kept_max);
+                    received.record(data, kept_max);
                 }
             }
             Err(error) if is_malformed(&error) => {

@@ -127,7 +127,7 @@ impl Exchange {
             let Ok(data) = data else {
                 return;
             };
-            received.take(&data, kept_max);
+            received.record(&data, kept_max);
             // This fails only for more bytes than were received.
             let _ = body.flow_control().release_capacity(data.len());
         }

@@ -254,7 +254,7 @@ impl SimIo {
             Phase::Open,
             "a receive on a connection that is not open"
         );
-        let (length, last) = link.take(room, buffer);
+        let (length, last) = link.receive(room, buffer);
         match length {
             0 => match link.ended {
                 None => Ok(Received::Nothing),

@@ -164,7 +164,7 @@ impl Session {
         while let Some((frame, length)) = frame::read(&bytes[used..]) {
             used += length;
             if script.hello == Hello::Settings {
-                self.take(&frame, script, ledger);
+                self.handle_frame(&frame, script, ledger);
             }
         }
         self.give_back();
@@ -192,7 +192,7 @@ impl Session {
         frame::write(&mut self.out, frame::SETTINGS, 0, 0, &payload);
     }
 
-    fn take(&mut self, frame: &Frame<'_>, script: &Http2, ledger: &mut Ledger<'_>) {
+    fn handle_frame(&mut self, frame: &Frame<'_>, script: &Http2, ledger: &mut Ledger<'_>) {
         let ends = frame.flags & frame::END_STREAM != 0;
         match frame.kind {
             frame::SETTINGS if ends => self.allowed.1 = self.allowed.0,

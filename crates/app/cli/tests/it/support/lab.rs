@@ -95,7 +95,7 @@ pub(crate) fn port() -> u16 {
         let free = block.and_then(|block| block.ports.find(|port| listen(*port).is_some()));
         match free {
             Some(port) => return port,
-            None => ours.push(Block::take()),
+            None => ours.push(Block::reserve()),
         }
     }
 }
@@ -111,7 +111,7 @@ struct Block {
 impl Block {
     const PORTS: u16 = 20;
 
-    fn take() -> Self {
+    fn reserve() -> Self {
         let all = 900;
         let begin = std::process::id() % all;
         let mut firsts = (begin..all)
@@ -291,7 +291,7 @@ impl CpuLimit {
     }
 
     /// Puts a process with all its threads under the limit.
-    pub(crate) fn take(&self, id: u32) {
+    pub(crate) fn add_process(&self, id: u32) {
         std::fs::write(format!("{}/cgroup.procs", self.0), id.to_string()).unwrap();
     }
 }

@@ -65,7 +65,7 @@ impl Machine {
     }
 
     /// Waits until a test may run in this way.
-    fn take(&'static self, way: Way) -> Turn {
+    fn acquire(&'static self, way: Way) -> Turn {
         let is_blocked = |users: &mut Users| match way {
             Way::Shared => users.is_taken || users.sharing == self.shares,
             Way::Alone => users.is_taken || users.sharing > 0,
@@ -121,7 +121,7 @@ impl Drop for Alone {
 pub(crate) fn alone() -> Alone {
     // A test that waited while holding a share would wait for itself.
     OWN.take();
-    OWN.set(Some(MACHINE.take(Way::Alone)));
+    OWN.set(Some(MACHINE.acquire(Way::Alone)));
     let file = env::var_os(MACHINE_FILE).map(|path| {
         let file = File::open(path).expect("the file of the machine");
         file.lock().expect("a lock of the machine");
@@ -140,7 +140,7 @@ pub(crate) fn is_alone() -> bool {
 pub(crate) fn share() {
     let has_turn = OWN.with_borrow(Option::is_some);
     if !has_turn && thread::current().name().is_some() {
-        OWN.set(Some(MACHINE.take(Way::Shared)));
+        OWN.set(Some(MACHINE.acquire(Way::Shared)));
     }
 }
 
@@ -155,7 +155,7 @@ fn tests_share_the_machine_or_have_it_alone() {
     // The users that a later turn finds after all of these have ended.
     let after = |machine: &'static Machine, turns: Vec<Turn>, way: Way| {
         let waiting = thread::spawn(move || {
-            let _turn = machine.take(way);
+            let _turn = machine.acquire(way);
             seen(machine)
         });
         // Enough time for a turn that is given too early. A turn that must wait is never late.
@@ -163,11 +163,11 @@ fn tests_share_the_machine_or_have_it_alone() {
         drop(turns);
         waiting.join().unwrap()
     };
-    let shared = || OURS.take(Way::Shared);
+    let shared = || OURS.acquire(Way::Shared);
     let two = [shared(), shared()];
     assert_eq!(seen(&OURS), (2, false));
     drop(two);
-    let alone = || OURS.take(Way::Alone);
+    let alone = || OURS.acquire(Way::Alone);
     assert_eq!(
         after(&OURS, vec![shared(), shared()], Way::Alone),
         (0, true)
@@ -175,6 +175,6 @@ fn tests_share_the_machine_or_have_it_alone() {
     assert_eq!(after(&OURS, vec![alone()], Way::Alone), (0, true));
     assert_eq!(after(&OURS, vec![alone()], Way::Shared), (1, false));
     assert_eq!(seen(&OURS), (0, false));
-    let all = vec![NARROW.take(Way::Shared)];
+    let all = vec![NARROW.acquire(Way::Shared)];
     assert_eq!(after(&NARROW, all, Way::Shared), (1, false));
 }

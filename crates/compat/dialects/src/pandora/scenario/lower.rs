@@ -244,11 +244,16 @@ fn add(
                     let path = normal(path);
                     let known = match is_list(&path) {
                         true => Known {
-                            is: take(request, name, &format!("json#all {path}"), &mut written),
+                            is: extract_variable(
+                                request,
+                                name,
+                                &format!("json#all {path}"),
+                                &mut written,
+                            ),
                             form: Form::Many,
                         },
                         false => one(
-                            take(request, name, &format!("json {path}"), &mut written),
+                            extract_variable(request, name, &format!("json {path}"), &mut written),
                             step,
                             &path,
                         ),
@@ -258,7 +263,8 @@ fn add(
             }
             After::XPath(mapping) => {
                 for (name, path) in mapping {
-                    let taken = take(request, name, &format!("html#all {path}"), &mut written);
+                    let taken =
+                        extract_variable(request, name, &format!("html#all {path}"), &mut written);
                     scope.learn(&request.name, AFTER, name, Known::nodes(&taken));
                 }
             }
@@ -266,7 +272,7 @@ fn add(
                 for (name, text) in mapping {
                     let (header, pipes) = text.split_once('|').unwrap_or((text, ""));
                     let how = format!("header#maybe {}", header.trim());
-                    let taken = take(request, name, &how, &mut written);
+                    let taken = extract_variable(request, name, &how, &mut written);
                     let known = Known::optional(&taken, &piped(taken.clone(), pipes)?);
                     scope.learn(&request.name, AFTER, name, known);
                 }
@@ -294,7 +300,7 @@ fn one(is: String, step: usize, path: &str) -> Known {
 }
 
 /// Lets a request take a variable from its response; returns the name of the variable.
-fn take(request: &Request, name: &str, how: &str, written: &mut Written) -> String {
+fn extract_variable(request: &Request, name: &str, how: &str, written: &mut Written) -> String {
     let variable = variable(&request.name, "post", name);
     written.take.push(field(&variable, how));
     variable

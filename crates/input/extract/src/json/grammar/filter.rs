@@ -29,7 +29,7 @@ fn all(cursor: &mut Cursor<'_>) -> Result<Filter, ParseError> {
 }
 
 fn basic(cursor: &mut Cursor<'_>) -> Result<Filter, ParseError> {
-    if cursor.take("!") {
+    if cursor.consume("!") {
         cursor.skip_space();
         let inner = if cursor.rest().starts_with('(') {
             parenthesized(cursor)?
@@ -58,10 +58,10 @@ fn basic(cursor: &mut Cursor<'_>) -> Result<Filter, ParseError> {
 }
 
 fn parenthesized(cursor: &mut Cursor<'_>) -> Result<Filter, ParseError> {
-    cursor.take("(");
+    cursor.consume("(");
     let inner = cursor.nested(parse)?;
     cursor.skip_space();
-    if !cursor.take(")") {
+    if !cursor.consume(")") {
         return Err(cursor.error("a `)` is missing"));
     }
     Ok(inner)
@@ -79,7 +79,7 @@ fn separated(
         parts.push(part(cursor)?);
         let behind = cursor.at();
         cursor.skip_space();
-        if !cursor.take(sign) {
+        if !cursor.consume(sign) {
             cursor.go_to(behind);
             return Ok(parts);
         }
@@ -158,8 +158,8 @@ fn term(cursor: &mut Cursor<'_>) -> Result<Term, ParseError> {
 }
 
 fn query(cursor: &mut Cursor<'_>) -> Result<Query, ParseError> {
-    let is_absolute = cursor.take("$");
-    if !is_absolute && !cursor.take("@") {
+    let is_absolute = cursor.consume("$");
+    if !is_absolute && !cursor.consume("@") {
         return Err(cursor.error("expected a path from `@` or `$`"));
     }
     let segments = cursor.nested(segments)?;
@@ -200,7 +200,7 @@ fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<Term, ParseError> {
         name => {
             let text = argument(cursor)?;
             cursor.skip_space();
-            if !cursor.take(",") {
+            if !cursor.consume(",") {
                 return Err(cursor.error("a `,` and a quoted expression are missing"));
             }
             cursor.skip_space();
@@ -220,7 +220,7 @@ fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<Term, ParseError> {
         }
     };
     cursor.skip_space();
-    if !cursor.take(")") {
+    if !cursor.consume(")") {
         return Err(cursor.error("a `)` is missing, or there are too many arguments"));
     }
     Ok(term)
