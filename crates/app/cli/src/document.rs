@@ -145,7 +145,7 @@ pub(crate) fn outputs<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Outputs,
 }
 
 /// Overrides the settings of a plan with the settings of flags.
-pub(crate) fn put<const ON: u8>(
+pub(crate) fn apply_flags<const ON: u8>(
     document: &mut Document,
     flags: &SettingFlags<ON>,
 ) -> Result<(), Failure> {

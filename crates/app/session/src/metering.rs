@@ -127,7 +127,7 @@ impl Observer for Meter {
         };
         let books = Books::new(Arc::new(self.redactor.info(&run.info)));
         let at_unix_ns = Clock::unix_time();
-        outlets.put(books.snapshot(at_unix_ns), false);
+        outlets.publish(books.snapshot(at_unix_ns), false);
         self.under_way = Some(UnderWay {
             books,
             at_unix_ns,
@@ -164,7 +164,7 @@ impl Observer for Meter {
         if is_last || is_news {
             // If the clock was set back, a snapshot must not be older than the previous one.
             *at_unix_ns = Clock::unix_time().max(*at_unix_ns + 1_000_000);
-            outlets.put(books.snapshot(*at_unix_ns), is_last);
+            outlets.publish(books.snapshot(*at_unix_ns), is_last);
         }
     }
 
@@ -279,12 +279,12 @@ struct Outlets {
 
 impl Outlets {
     /// Puts a snapshot into every queue, and sets it as the page's snapshot.
-    fn put(&self, snapshot: Snapshot, is_last: bool) {
+    fn publish(&self, snapshot: Snapshot, is_last: bool) {
         let snapshot = Arc::new(snapshot);
         for queue in &self.queues {
             match is_last {
                 true => queue.give_last(&snapshot),
-                false => queue.give(&snapshot),
+                false => queue.push(&snapshot),
             }
         }
         self.latest.set(snapshot, is_last);

@@ -135,7 +135,7 @@ impl Value {
     pub fn dictionary<K: Into<Rc<str>>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
         let map = Map::of_any();
         for (key, value) in entries {
-            map.put(key.into(), value);
+            map.insert(key.into(), value);
         }
         Self::Map(Rc::new(map))
     }

@@ -9,7 +9,7 @@
 //! events: its [`crate::Ending`] comes after them, and [`crate::Reading::restore`] rebuilds the
 //! summary.
 
-use crate::form::{self, Form, FormError, Input, VERSION, put};
+use crate::form::{self, Form, FormError, Input, VERSION, push_number};
 use crate::sample::form::KeptForm;
 use crate::{Interval, RunEvent, RunInfo};
 use std::sync::Arc;
@@ -28,15 +28,15 @@ const FAILED: u64 = 7;
 #[must_use]
 pub fn encode_event(event: &RunEvent) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    put(&mut out, VERSION);
+    push_number(&mut out, VERSION);
     match event {
         RunEvent::Started(_) | RunEvent::Finished(_) => return None,
         RunEvent::IntervalClosed(interval) => {
-            put(&mut out, INTERVAL);
+            push_number(&mut out, INTERVAL);
             out.extend_from_slice(&interval.encode());
         }
         RunEvent::Kept(kept) => {
-            put(&mut out, KEPT);
+            push_number(&mut out, KEPT);
             KeptForm::write(kept, &mut out);
         }
         RunEvent::Transcripts(transcripts) => put_kind(TRANSCRIPTS, transcripts, &mut out),
@@ -49,7 +49,7 @@ pub fn encode_event(event: &RunEvent) -> Option<Vec<u8>> {
 
 /// Appends a kind and the value of the event.
 fn put_kind<T: Form>(kind: u64, value: &T, out: &mut Vec<u8>) {
-    put(out, kind);
+    push_number(out, kind);
     form::write(value, out);
 }
 

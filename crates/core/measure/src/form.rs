@@ -45,7 +45,7 @@ mod plan;
 mod values;
 
 pub(crate) use input::put_wide;
-pub use input::{FormError, Input, NESTING_MAX, put, put_text};
+pub use input::{FormError, Input, NESTING_MAX, push_number, put_text};
 pub use values::{ByName, Named, Text};
 
 /// The version of all forms: of stored runs, of the control socket and of the protocol between
@@ -99,7 +99,7 @@ pub fn read_into<T: Form>(value: &mut T, input: &mut Input<'_>) -> Result<(), Fo
 #[must_use]
 pub fn encode<T: Form>(value: &T) -> Vec<u8> {
     let mut out = Vec::new();
-    put(&mut out, VERSION);
+    push_number(&mut out, VERSION);
     T::write(value, &mut out);
     out
 }
@@ -204,7 +204,7 @@ macro_rules! form {
             fn write(value: &Self, out: &mut Vec<u8>) {
                 match value {
                     $($name::$variant $(($($item),*))? $({ $($field),* })? => {
-                        $crate::form::put(out, $number);
+                        $crate::form::push_number(out, $number);
                         $($($crate::form!(@write $item, out $(, $item_with)?);)*)?
                         $($($crate::form!(@write $field, out $(, $field_with)?);)*)?
                     })*

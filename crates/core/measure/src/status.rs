@@ -4,7 +4,7 @@
 //! sample has one number. A server may send any three digits, so the table covers all of them and
 //! is thereby bounded. Pages of 64 are allocated when statuses occur: most runs use one or two.
 
-use crate::form::{Form, FormError, Input, put};
+use crate::form::{Form, FormError, Input, push_number};
 use std::borrow::Cow;
 
 /// A gRPC status `c` is counted as `GRPC_STATUS + c`, because an HTTP status has three digits.
@@ -76,11 +76,11 @@ impl Eq for StatusCounts {}
 impl Form for StatusCounts {
     fn write(value: &Self, out: &mut Vec<u8>) {
         let statuses: Vec<_> = value.all().collect();
-        put(out, statuses.len() as u64);
+        push_number(out, statuses.len() as u64);
         let mut next = 0;
         for (status, count) in statuses {
-            put(out, u64::from(status - next));
-            put(out, count);
+            push_number(out, u64::from(status - next));
+            push_number(out, count);
             next = status + 1;
         }
     }

@@ -220,7 +220,7 @@ pub fn read(given: &[Given]) -> (Document, Vec<Diagnostic>) {
     let mut root = Placed::new(Node::Map(Vec::new()), Place::Nowhere);
     // A command line has a pool even if no flag sets one of its keys.
     let pool = Placed::new(Node::Map(Vec::new()), Place::Nowhere);
-    put(&mut root, IN_POOL, pool);
+    insert_at(&mut root, IN_POOL, pool);
     let has_call = given.iter().any(|given| given.row.flag.long() == "call");
     for Given { row, values } in given {
         if SPECIAL.contains(&row.flag.long()) || row.is_of_request() && !has_call {
@@ -228,7 +228,7 @@ pub fn read(given: &[Given]) -> (Document, Vec<Diagnostic>) {
         }
         if let Some(value) = row.node(values, &mut found) {
             let path = [row.path, &[row.key.name]].concat();
-            put(&mut root, &path, Placed::new(value, row.place()));
+            insert_at(&mut root, &path, Placed::new(value, row.place()));
         }
     }
     let document = read_fields(&root, "a plan", &mut found);
@@ -236,7 +236,7 @@ pub fn read(given: &[Given]) -> (Document, Vec<Diagnostic>) {
 }
 
 /// Puts a value at a path below a mapping; creates missing mappings.
-fn put(node: &mut Placed<Node>, path: &[&str], value: Placed<Node>) {
+fn insert_at(node: &mut Placed<Node>, path: &[&str], value: Placed<Node>) {
     let Some((name, rest)) = path.split_first() else {
         *node = value;
         return;
@@ -246,10 +246,10 @@ fn put(node: &mut Placed<Node>, path: &[&str], value: Placed<Node>) {
     }
     if let Node::Map(entries) = &mut node.value {
         match entries.iter_mut().find(|(key, _)| key.value == *name) {
-            Some((_, below)) => put(below, rest, value),
+            Some((_, below)) => insert_at(below, rest, value),
             None => {
                 let mut below = Placed::new(Node::Null, Place::Nowhere);
-                put(&mut below, rest, value);
+                insert_at(&mut below, rest, value);
                 let key = Placed::new((*name).to_owned(), Place::Nowhere);
                 entries.push((key, below));
             }

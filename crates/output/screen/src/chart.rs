@@ -206,7 +206,7 @@ fn series(
             }
         }
     }
-    raster.put(buffer);
+    raster.draw(buffer);
     for (place, style) in arrows {
         let at = cell_at(plot, place);
         look.text(buffer, at, 1, look.glyph("↑", "^"), style);

@@ -2,7 +2,7 @@
 //! only ASCII.
 //!
 //! Dots are set first, by positions from 0 to 1 ([`Raster::point`], [`Raster::line`]), and
-//! [`Raster::put`] then writes each cell once. A cell has only one colour, the colour of the last
+//! [`Raster::draw`] then writes each cell once. A cell has only one colour, the colour of the last
 //! dot that was set in it. If two lines cross, the later one is visible.
 
 use ratatui_core::buffer::Buffer;
@@ -87,7 +87,7 @@ impl Raster {
     }
 
     /// Writes the dots into a buffer. A cell has the style of the last dot that was set.
-    pub(crate) fn put(&self, buffer: &mut Buffer) {
+    pub(crate) fn draw(&self, buffer: &mut Buffer) {
         let width = usize::from(self.area.width);
         let set = self.cells.iter().enumerate();
         for (at, (bits, letter, style)) in set.filter_map(|(at, cell)| Some((at, (*cell)?))) {
@@ -113,7 +113,7 @@ mod tests {
         let mut buffer = Buffer::empty(area);
         let mut raster = Raster::new(area, is_fine);
         raster.line((0.0, 0.0), (1.0, 1.0), '*', Style::new());
-        raster.put(&mut buffer);
+        raster.draw(&mut buffer);
         buffer
     }
 

@@ -72,7 +72,7 @@ fn of_flags(flags: &CapacityFlags, wanted: &Wanted, output: &Output) -> Result<E
         Some(line) => calls::of_line(line, flags)?,
         None => document::of_http(&flags.http)?,
     };
-    wanted.put(&mut written.document, 0)?;
+    wanted.apply_to(&mut written.document, 0)?;
     let host = Machine::here(output);
     let plan =
         compile(&written.document, &host).map_err(|found| Failure::from_diagnostics(&found))?;
@@ -96,9 +96,9 @@ fn of_plan(
     let pool = std::cell::Cell::new(0);
     let read = |host: &Arc<dyn Host>| {
         let mut draft = file.draft(&[], host, output);
-        document::put(&mut draft.document, &flags.http.settings)?;
+        document::apply_flags(&mut draft.document, &flags.http.settings)?;
         pool.set(wanted.pool(&draft.document, flags.pool.as_deref())?);
-        wanted.put(&mut draft.document, pool.get())?;
+        wanted.apply_to(&mut draft.document, pool.get())?;
         let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;
         Ok(Compiled { draft, plan })
     };

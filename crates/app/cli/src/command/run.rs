@@ -46,7 +46,7 @@ pub(super) fn compiled(
     output: &Output,
 ) -> Result<Compiled, Failure> {
     let mut draft = file.draft(&flags.settings, host, output);
-    document::put(&mut draft.document, &flags.keys)?;
+    document::apply_flags(&mut draft.document, &flags.keys)?;
     if flags.output.show {
         draft.document = document::once(draft.document);
     }

@@ -1,6 +1,6 @@
 //! Snapshots that wait for a receiver: one for each second of the run, oldest first.
 //!
-//! [`Backlog::give`] takes the run's snapshots, and [`Backlog::end`] is called after the last one.
+//! [`Backlog::push`] takes the run's snapshots, and [`Backlog::end`] is called after the last one.
 //! [`Backlog::batch`] returns the snapshots to send next. They stay in the backlog until they are
 //! settled, or until the batch is halved because it is too large for one request. The backlog never
 //! fills up: each snapshot includes the earlier ones, so omitting one costs resolution but no
@@ -60,7 +60,7 @@ impl Backlog {
     /// Adds a snapshot, if it is the first of its second. Seconds are counted in the run's time,
     /// because the clock times of the observing thread are slightly more or less than one second
     /// apart.
-    pub(super) fn give(&mut self, snapshot: &Arc<Snapshot>) {
+    pub(super) fn push(&mut self, snapshot: &Arc<Snapshot>) {
         let second = snapshot.elapsed.0.saturating_add(EARLY) / EVERY;
         if second >= self.next {
             self.next = second + 1;
@@ -190,7 +190,7 @@ mod tests {
             let mut backlog = Backlog::default();
             for (n, ms) in (0..=4_400).step_by(interval).enumerate() {
                 // The thread that reads the clock is late by more and by less in turn.
-                backlog.give(&snapshot(ms, [900_000, 100_000][n % 2]));
+                backlog.push(&snapshot(ms, [900_000, 100_000][n % 2]));
             }
             assert_eq!(waiting(&backlog), expected, "{interval}");
         }
@@ -200,7 +200,7 @@ mod tests {
     fn a_backlog_that_is_full_becomes_coarser_and_keeps_the_newest() {
         let mut backlog = Backlog::default();
         for second in 0..=300 {
-            backlog.give(&snapshot(second * 1_000, 0));
+            backlog.push(&snapshot(second * 1_000, 0));
         }
         assert_eq!(backlog.len(), 151);
         let seen = waiting(&backlog);
@@ -212,7 +212,7 @@ mod tests {
     fn a_batch_that_is_too_large_is_halved_down_to_one() {
         let mut backlog = Backlog::default();
         for second in 0..8 {
-            backlog.give(&snapshot(second * 1_000, 0));
+            backlog.push(&snapshot(second * 1_000, 0));
         }
         backlog.give_last(&snapshot(8_000, 0));
         let mut sizes = Vec::new();
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn series_end_with_the_last_snapshot_or_the_newest() {
         let mut backlog = Backlog::default();
-        backlog.give(&snapshot(0, 0));
+        backlog.push(&snapshot(0, 0));
         let first = backlog.batch().unwrap();
         assert_eq!(first.series, Series::GoOn);
         backlog.settle(&first);

@@ -191,8 +191,8 @@ pub(super) struct Queue(Arc<Shared>);
 
 impl Queue {
     /// Adds a snapshot.
-    pub(super) fn give(&self, snapshot: &Arc<Snapshot>) {
-        self.0.lock().backlog.give(snapshot);
+    pub(super) fn push(&self, snapshot: &Arc<Snapshot>) {
+        self.0.lock().backlog.push(snapshot);
     }
 
     /// Adds the last snapshot.

@@ -273,7 +273,7 @@ fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
         error
     });
     let mut values = read?;
-    yaml_text::put(text, texts, &mut values);
+    yaml_text::replace_texts(text, texts, &mut values);
     Ok(values)
 }
 

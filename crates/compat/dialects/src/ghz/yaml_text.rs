@@ -20,7 +20,11 @@ pub(super) enum Texts {
 /// Replaces the values of a file by their literal texts in `yaml`. `kind` decides which values of
 /// the file's keys are texts. A file with values of the wrong types is left unchanged; the mistake
 /// is reported where the values are used.
-pub(super) fn put(yaml: &str, kind: impl Fn(&str) -> Texts, values: &mut Map<String, Value>) {
+pub(super) fn replace_texts(
+    yaml: &str,
+    kind: impl Fn(&str) -> Texts,
+    values: &mut Map<String, Value>,
+) {
     let read = serde_saphyr::with_deserializer_from_str(yaml, |deserializer| {
         File(Part::Texts, &kind).deserialize(deserializer)
     });

@@ -78,7 +78,7 @@ fn copy_at(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Faul
                 crate::value::Entry::Str => Map::of_strings(),
             };
             for (key, item) in map.borrow().iter() {
-                copy.put(Rc::clone(key), copy_at(call, item, depth + 1)?);
+                copy.insert(Rc::clone(key), copy_at(call, item, depth + 1)?);
             }
             Ok(Value::Map(Rc::new(copy)))
         }

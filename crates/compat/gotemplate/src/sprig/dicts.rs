@@ -64,7 +64,7 @@ fn dict(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     call.values(args.len() * 2)?;
     for pair in args.chunks(2) {
         let value = pair.get(1).cloned().unwrap_or_else(|| "".into());
-        dict.put(string_of(call, &pair[0])?, value);
+        dict.insert(string_of(call, &pair[0])?, value);
     }
     Ok(Value::Map(Rc::new(dict)))
 }
@@ -75,7 +75,7 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     };
     call.values(2)?;
     deep::refuse_cycle(call, map, &args[2])?;
-    map.put(text(args, 1).into(), args[2].clone());
+    map.insert(text(args, 1).into(), args[2].clone());
     Ok(args[0].clone())
 }
 
@@ -111,7 +111,7 @@ fn choose(call: &mut Call<'_>, args: &[Value], chosen: Chosen) -> Result<Value, 
     for (key, value) in entries {
         let named = args[1..].iter().any(|name| name.as_str() == Some(&*key));
         if named == (chosen == Chosen::Named) {
-            kept.put(key, value);
+            kept.insert(key, value);
         }
     }
     Ok(Value::Map(Rc::new(kept)))
@@ -169,7 +169,7 @@ fn merge_into(
         };
         if takes {
             deep::refuse_cycle(call, first, &value)?;
-            first.put(key, value);
+            first.insert(key, value);
         }
     }
     Ok(())

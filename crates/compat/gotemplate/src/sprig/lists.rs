@@ -307,7 +307,7 @@ fn split(call: &mut Call<'_>, separator: &str, most: i64, whole: &str) -> Result
     let parts = parts(call, separator, most, whole)?;
     let map = Map::of_strings();
     for (n, part) in parts.into_iter().enumerate() {
-        map.put(format!("_{n}").into(), part.into());
+        map.insert(format!("_{n}").into(), part.into());
     }
     Ok(Value::Map(Rc::new(map)))
 }

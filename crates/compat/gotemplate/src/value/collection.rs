@@ -158,7 +158,7 @@ impl Map {
     }
 
     /// Sets the value of a key.
-    pub fn put(&self, key: Rc<str>, value: Value) {
+    pub fn insert(&self, key: Rc<str>, value: Value) {
         // The borrow ends before the old value is dropped: its drop could access this map.
         let old = self.entries.borrow_mut().insert(key, value);
         drop(old);

@@ -200,7 +200,7 @@ fn limit(prepared: &PreparedPool, shard: Shard) -> Option<UserCount> {
 struct FirstFailure(Mutex<Option<RunError>>);
 
 impl FirstFailure {
-    fn put(&self, error: RunError) {
+    fn record(&self, error: RunError) {
         let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(error);
     }
@@ -241,7 +241,7 @@ pub(crate) fn conduct(
             let (failure, abandon) = (&failure, &abandon);
             let body = move || {
                 if let Err(error) = work(post) {
-                    failure.put(error);
+                    failure.record(error);
                     abandon();
                 }
             };
@@ -249,7 +249,7 @@ pub(crate) fn conduct(
             if let Err(error) = thread.spawn_scoped(scope, body) {
                 // The run cannot continue without this worker; the gate opens for the others, which
                 // stop at once.
-                failure.put(RunError::of_thread(error));
+                failure.record(RunError::of_thread(error));
                 abandon();
                 break;
             }

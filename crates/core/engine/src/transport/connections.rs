@@ -333,7 +333,7 @@ impl Connections {
     fn replace(&mut self, old: Slot) -> Slot {
         let retired = &self.slots[old];
         let share = retired.share;
-        let new = self.slots.put(retired.successor());
+        let new = self.slots.insert(retired.successor());
         self.shares[share].slot = new;
         new
     }

@@ -39,7 +39,7 @@ impl Slots {
     }
 
     /// Puts a connection in a slot that no share uses.
-    pub(super) fn put(&mut self, connection: Connection) -> Slot {
+    pub(super) fn insert(&mut self, connection: Connection) -> Slot {
         let Some(slot) = self.spares.pop() else {
             return self.add_slot(connection);
         };

@@ -26,7 +26,7 @@
 
 use crate::errors::ErrorTable;
 use crate::form::ByName;
-use crate::form::{self, Form, FormError, Input, put, put_text};
+use crate::form::{self, Form, FormError, Input, push_number, put_text};
 use crate::series::SeriesMut;
 use crate::{
     Bytes, Counts, Figures, Histogram, Iterations, Leniency, Messages, OutcomeCounts, PoolSeries,
@@ -35,8 +35,8 @@ use crate::{
 
 /// Appends figures that are summed up.
 pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
-    put(out, figures.counts.intended);
-    put(out, figures.counts.dropped);
+    push_number(out, figures.counts.intended);
+    push_number(out, figures.counts.dropped);
     encode_series(figures, out);
     let latency = &figures.latency;
     form::write(&latency.first_byte, out);
@@ -60,11 +60,11 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
     encode_messages(figures, out);
     form::write(&figures.connections, out);
     let errors: Vec<_> = figures.error_table().messages().collect();
-    put(out, errors.len() as u64);
+    push_number(out, errors.len() as u64);
     for (kind, text, count) in errors {
         form::write(&kind, out);
         put_text(out, text);
-        put(out, count);
+        push_number(out, count);
     }
 }
 
@@ -135,10 +135,10 @@ fn encode_series(figures: &Figures, out: &mut Vec<u8>) {
     }
     let steps = figures.steps.iter().enumerate();
     let used: Vec<_> = steps.filter(|(_, step)| step.has_requests()).collect();
-    put(out, used.len() as u64);
+    push_number(out, used.len() as u64);
     let mut next = 0;
     for (place, step) in used {
-        put(out, (place - next) as u64);
+        push_number(out, (place - next) as u64);
         next = place + 1;
         let series = Series {
             counts: &step.counts,
@@ -160,10 +160,10 @@ fn encode_messages(figures: &Figures, out: &mut Vec<u8>) {
     let steps = figures.steps.iter().enumerate();
     let used = steps.filter_map(|(place, step)| Some((place, step.messages()?)));
     let used: Vec<_> = used.collect();
-    put(out, used.len() as u64);
+    push_number(out, used.len() as u64);
     let mut next = 0;
     for (place, messages) in used {
-        put(out, (place - next) as u64);
+        push_number(out, (place - next) as u64);
         next = place + 1;
         form::write(messages, out);
     }
@@ -240,8 +240,8 @@ impl Series<'_> {
     /// from these.
     fn encode(&self, out: &mut Vec<u8>) {
         form::write(self.outcomes, out);
-        put(out, self.counts.pending);
-        put(out, self.counts.in_flight);
+        push_number(out, self.counts.pending);
+        push_number(out, self.counts.in_flight);
         form::write(&self.bytes, out);
         form::write(self.status, out);
         form::write(self.response_time, out);
@@ -262,7 +262,7 @@ impl Form for Iterations {
             counts.timed_out,
             counts.in_flight,
         ] {
-            put(out, count);
+            push_number(out, count);
         }
         form::write(&value.time, out);
         form::write(&value.failed, out);

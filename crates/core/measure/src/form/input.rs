@@ -48,7 +48,7 @@ impl fmt::Display for FormError {
 impl std::error::Error for FormError {}
 
 /// Appends a number.
-pub fn put(out: &mut Vec<u8>, value: u64) {
+pub fn push_number(out: &mut Vec<u8>, value: u64) {
     put_wide(out, u128::from(value));
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn put_wide(out: &mut Vec<u8>, mut value: u128) {
 /// Appends a number with its sign in zigzag form, as protobuf's `sint64`: small numbers of either
 /// sign are short.
 pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
-    put(out, (value << 1 ^ value >> 63).cast_unsigned());
+    push_number(out, (value << 1 ^ value >> 63).cast_unsigned());
 }
 
 /// Appends a text.
@@ -74,7 +74,7 @@ pub fn put_text(out: &mut Vec<u8>, text: &str) {
 
 /// Appends a byte string.
 pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    put(out, bytes.len() as u64);
+    push_number(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 

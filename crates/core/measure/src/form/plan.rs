@@ -3,7 +3,7 @@
 //! A decoder accepts only what a plan can contain: times in order, no rate with a period of zero,
 //! by which later code divides, and no pause that cannot be drawn.
 
-use super::{Form, FormError, Input, put};
+use super::{Form, FormError, Input, push_number};
 use crate::form;
 use drumfire_plan::{
     Arrivals, Change, Churn, Command, Comparison, Finding, Growth, HttpVersion, KeepAlive,
@@ -114,7 +114,7 @@ struct Class;
 
 impl Form<u8> for Class {
     fn write(value: &u8, out: &mut Vec<u8>) {
-        put(out, u64::from(*value));
+        push_number(out, u64::from(*value));
     }
 
     fn read(input: &mut Input<'_>) -> Result<u8, FormError> {

@@ -1,6 +1,6 @@
 //! The forms of the standard types: numbers, texts, lists, pairs and optional values.
 
-use super::input::{put, put_bytes, put_signed, put_text, put_wide};
+use super::input::{push_number, put_bytes, put_signed, put_text, put_wide};
 use super::{Form, FormError, Input};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Form for i64 {
 
 impl Form for bool {
     fn write(value: &Self, out: &mut Vec<u8>) {
-        put(out, u64::from(*value));
+        push_number(out, u64::from(*value));
     }
 
     fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
@@ -155,7 +155,7 @@ impl<T: Form, E: Form> Form for Result<T, E> {
 /// The number of items, then each of them.
 impl<T, F: Form<T>> Form<Vec<T>> for Vec<F> {
     fn write(value: &Vec<T>, out: &mut Vec<u8>) {
-        put(out, value.len() as u64);
+        push_number(out, value.len() as u64);
         value.iter().for_each(|item| F::write(item, out));
     }
 
@@ -167,7 +167,7 @@ impl<T, F: Form<T>> Form<Vec<T>> for Vec<F> {
 
 impl<T: Form> Form for Arc<[T]> {
     fn write(value: &Self, out: &mut Vec<u8>) {
-        put(out, value.len() as u64);
+        push_number(out, value.len() as u64);
         value.iter().for_each(|item| T::write(item, out));
     }
 
@@ -226,10 +226,10 @@ impl<K: Named, const N: usize> Form<[u64; N]> for ByName<K> {
     fn write(counts: &[u64; N], out: &mut Vec<u8>) {
         let counts = K::KINDS.iter().zip(counts);
         let used: Vec<_> = counts.filter(|(_, count)| **count > 0).collect();
-        put(out, used.len() as u64);
+        push_number(out, used.len() as u64);
         for (kind, count) in used {
             put_text(out, kind.stable_name());
-            put(out, *count);
+            push_number(out, *count);
         }
     }
 

@@ -18,20 +18,20 @@
 
 use super::{Histogram, LowerBounds};
 use crate::buckets::{Buckets, HIGHEST, LENGTH, place};
-use crate::form::{Form, FormError, Input, put, put_wide};
+use crate::form::{Form, FormError, Input, push_number, put_wide};
 
 impl Form for Histogram {
     fn write(value: &Self, out: &mut Vec<u8>) {
-        put(out, value.count);
+        push_number(out, value.count);
         if value.is_empty() {
             return;
         }
-        put(out, value.min);
-        put(out, value.max);
-        put(out, value.beyond);
+        push_number(out, value.min);
+        push_number(out, value.max);
+        push_number(out, value.beyond);
         put_wide(out, value.sum);
         let bounds = &value.bounds;
-        put(out, bounds.from().map_or(0, |from| from.0 + 1));
+        push_number(out, bounds.from().map_or(0, |from| from.0 + 1));
         encode_counts(value.used(), out);
         if bounds.from().is_some() {
             encode_counts(bounds.used(value.max), out);
@@ -107,12 +107,12 @@ fn encode_counts(used: impl Iterator<Item = (usize, u64)>, out: &mut Vec<u8>) {
             u128::from(count - 1) << 1 | u128::from(unused > 0),
         );
         if unused > 0 {
-            put(&mut marked, unused - 1);
+            push_number(&mut marked, unused - 1);
         }
         next = place + 1;
         length += 1;
     }
-    put(out, length);
+    push_number(out, length);
     out.extend_from_slice(&marked);
 }
 

@@ -4,7 +4,7 @@
 //! rest ([`span`]). Sums are not stored but computed again.
 
 use crate::figures::form as figures;
-use crate::form::{self, FormError, Input, VERSION, put};
+use crate::form::{self, FormError, Input, VERSION, push_number};
 use crate::{Interval, PoolInfo};
 use drumfire_units::Nanos;
 use std::ops::Range;
@@ -12,13 +12,13 @@ use std::ops::Range;
 /// The bytes of an interval, which must be summed up.
 pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
     let mut out = Vec::new();
-    put(&mut out, VERSION);
-    put(&mut out, interval.index);
-    put(&mut out, interval.start.0);
-    put(&mut out, interval.end.0);
+    push_number(&mut out, VERSION);
+    push_number(&mut out, interval.index);
+    push_number(&mut out, interval.start.0);
+    push_number(&mut out, interval.end.0);
     form::write(&interval.health, &mut out);
     let pools = interval.pools();
-    put(&mut out, pools.len() as u64);
+    push_number(&mut out, pools.len() as u64);
     for pool in pools {
         figures::encode(pool, &mut out);
     }

@@ -12,7 +12,7 @@
 
 use super::{Kept, Particulars, Sample};
 use crate::Outcome;
-use crate::form::{self, Form, FormError, Input, put};
+use crate::form::{self, Form, FormError, Input, push_number};
 use drumfire_units::Nanos;
 
 impl Form for Sample {
@@ -33,7 +33,7 @@ pub(crate) struct KeptForm;
 impl Form<Vec<Kept>> for KeptForm {
     fn write(all: &Vec<Kept>, out: &mut Vec<u8>) {
         let mut outcomes = Outcomes::default();
-        put(out, all.len() as u64);
+        push_number(out, all.len() as u64);
         for kept in all {
             let Kept {
                 sample,
@@ -48,7 +48,7 @@ impl Form<Vec<Kept>> for KeptForm {
                 began,
                 written,
             } = *particulars;
-            put(out, arrival);
+            push_number(out, arrival);
             put_distance(out, sample.intended, began);
             put_distance(out, began, written);
             form::write(detail, out);
@@ -86,7 +86,7 @@ struct Outcomes(Vec<Outcome>);
 impl Outcomes {
     fn write(&mut self, outcome: Outcome, out: &mut Vec<u8>) {
         let known = self.0.iter().position(|other| *other == outcome);
-        put(out, known.unwrap_or(self.0.len()) as u64);
+        push_number(out, known.unwrap_or(self.0.len()) as u64);
         if known.is_none() {
             form::write(&outcome, out);
             self.0.push(outcome);
@@ -122,7 +122,7 @@ fn write_times(sample: &Sample, out: &mut Vec<u8>) {
         status,
         step,
     } = sample;
-    put(out, intended.0);
+    push_number(out, intended.0);
     put_distance(out, *intended, *due);
     put_distance(out, *due, *sent);
     put_distance(out, *sent, *first_byte);
@@ -159,7 +159,7 @@ fn read_sample(
 /// Appends a time as its distance from another one, modulo 2^64, because the other one may be
 /// later.
 fn put_distance(out: &mut Vec<u8>, from: Nanos, to: Nanos) {
-    put(out, to.0.wrapping_sub(from.0));
+    push_number(out, to.0.wrapping_sub(from.0));
 }
 
 /// Reads what [`put_distance`] wrote.

@@ -34,7 +34,7 @@ fn shake(io: &mut Native, mut peer: Peer) -> Peer {
     while progress == Progress::Pending {
         peer.hear().expect("a handshake");
         let flight = peer.flight();
-        peer.give(&flight);
+        peer.write_raw(&flight);
         wait(io);
         progress = io.handshake(SLOT).expect("a handshake");
     }
@@ -51,7 +51,7 @@ fn check(ending: Ending, expected: &Result<Received, IoError>) {
     if ending == Ending::Closed {
         peer.hear().expect("the request");
     }
-    peer.give(&tickets);
+    peer.write_raw(&tickets);
     let stays = (ending == Ending::None).then_some(peer);
     wait(&mut io);
     let received = io.receive(SLOT, &mut [0; 4096]);

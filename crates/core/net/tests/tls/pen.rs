@@ -29,7 +29,7 @@ impl Pen {
     }
 
     /// Sends bytes unchanged.
-    pub(crate) fn give(&mut self, bytes: &[u8]) {
+    pub(crate) fn write_raw(&mut self, bytes: &[u8]) {
         self.socket.write_all(bytes).expect("it is sent");
     }
 

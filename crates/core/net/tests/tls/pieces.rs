@@ -29,7 +29,7 @@ fn secure(io: &mut Native, case: &Case) -> Peer {
         peer.hear().expect("a sound client");
         for piece in peer.flight().chunks(case.piece) {
             assert_eq!(progress, Progress::Pending, "{case:?}");
-            peer.give(piece);
+            peer.write_raw(piece);
             progress = io.handshake(SLOT).expect("a sound server");
         }
         if progress == Progress::Done {
@@ -67,7 +67,7 @@ fn check(case: Case) {
     let mut seen = Vec::new();
     // In TLS 1.3 the tickets come first.
     for piece in peer.say(&text).chunks(case.piece) {
-        peer.give(piece);
+        peer.write_raw(piece);
         seen.extend(receive(&mut io).expect("a sound server"));
     }
     assert!(seen == text, "other bytes: {case:?}");
@@ -138,15 +138,15 @@ fn a_client_sends_while_it_has_half_a_ticket() {
         peer.hear().expect("a sound client");
         let tickets = peer.flight();
         let (first, second) = tickets.split_at(cut);
-        peer.give(first);
+        peer.write_raw(first);
         assert_eq!(receive(&mut io), Ok(Vec::new()), "cut at {cut}");
         send(&mut io, b"one ");
         send(&mut io, b"two ");
-        peer.give(second);
+        peer.write_raw(second);
         assert_eq!(receive(&mut io), Ok(Vec::new()), "cut at {cut}");
         send(&mut io, b"three");
         let answer = peer.say(b"answer");
-        peer.give(&answer);
+        peer.write_raw(&answer);
         assert_eq!(receive(&mut io), Ok(b"answer".to_vec()), "cut at {cut}");
         peer.hear().expect("a sound client");
         assert_eq!(peer.heard, b"one two three", "cut at {cut}");
@@ -160,11 +160,11 @@ fn a_client_sends_and_closes_while_it_has_half_a_message() {
         let mut peer = secure(&mut io, &small(&TLS13));
         peer.hear().expect("a sound client");
         let tickets = peer.flight();
-        peer.give(&tickets);
+        peer.write_raw(&tickets);
         let mut pen = Pen::new(peer);
         for part in [&KEY_UPDATE[..cut], &KEY_UPDATE[cut..]] {
             let record = pen.record(ContentType::Handshake, part);
-            pen.give(&record);
+            pen.write_raw(&record);
             assert_eq!(receive(&mut io), Ok(Vec::new()), "cut at {cut}");
             send(&mut io, b"a request");
         }
@@ -174,7 +174,7 @@ fn a_client_sends_and_closes_while_it_has_half_a_message() {
     let mut peer = secure(&mut io, &small(&TLS13));
     peer.hear().expect("a sound client");
     let tickets = peer.flight();
-    peer.give(&tickets[..60]);
+    peer.write_raw(&tickets[..60]);
     assert_eq!(receive(&mut io), Ok(Vec::new()));
     io.close(SLOT);
     peer.hear().expect("a farewell, and no nonsense");
@@ -190,7 +190,7 @@ fn a_client_answers_an_update_of_keys_before_it_goes_on() {
     peer.tls.refresh_traffic_keys().expect("an open connection");
     let update = peer.say(b"by new keys");
     for piece in update.chunks(5) {
-        peer.give(piece);
+        peer.write_raw(piece);
         let _text = receive(&mut io).expect("a sound server");
         send(&mut io, b"x");
     }
@@ -204,7 +204,7 @@ fn a_message_without_end_has_a_limit_with_a_name() {
     let mut peer = secure(&mut io, &small(&TLS13));
     peer.hear().expect("a sound client");
     let tickets = peer.flight();
-    peer.give(&tickets);
+    peer.write_raw(&tickets);
     let mut pen = Pen::new(peer);
     // A ticket of 65,535 bytes (RFC 8446 section 4), with one byte in each record.
     let mut message = vec![4, 0, 255, 255];
@@ -212,7 +212,7 @@ fn a_message_without_end_has_a_limit_with_a_name() {
     let mut taken = 0;
     for byte in message.chunks(1) {
         let record = pen.record(ContentType::Handshake, byte);
-        pen.give(&record);
+        pen.write_raw(&record);
         taken += record.len();
         match receive(&mut io) {
             Ok(text) => assert_eq!(text, b""),
@@ -235,7 +235,7 @@ fn a_peer_that_errs_hears_why() {
     peer.hear().expect("a sound client");
     let mut tickets = peer.flight();
     tickets[10] ^= 1;
-    peer.give(&tickets);
+    peer.write_raw(&tickets);
     assert!(matches!(receive(&mut io), Err(IoError::TlsProtocol(_))));
     io.close(SLOT);
     let alert = Error::AlertReceived(AlertDescription::BadRecordMac);

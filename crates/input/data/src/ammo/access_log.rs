@@ -19,7 +19,7 @@ pub(super) fn step(reader: &mut LogReader, window: &[u8], is_last: bool, out: &m
         Err(step) => return step,
     };
     let rows = match reader.read(line) {
-        Ok(LogLine::Request(request)) => put(*request, out),
+        Ok(LogLine::Request(request)) => push_request(*request, out),
         Ok(LogLine::Broken) => {
             out.leave_out();
             0
@@ -31,7 +31,7 @@ pub(super) fn step(reader: &mut LogReader, window: &[u8], is_last: bool, out: &m
 }
 
 /// Adds a request, if its target can be sent; how many were added.
-fn put(request: LogRequest, out: &mut Batch) -> usize {
+fn push_request(request: LogRequest, out: &mut Batch) -> usize {
     if start_entry(&request.method, &request.target, out).is_err() {
         out.leave_out();
         return 0;

@@ -115,7 +115,10 @@ impl Batch {
         }
         let start = self.fields.len();
         for (name, value) in standing.iter() {
-            let (name, value) = (self.put(name.as_bytes()), self.put(value.as_bytes()));
+            let (name, value) = (
+                self.push_bytes(name.as_bytes()),
+                self.push_bytes(value.as_bytes()),
+            );
             self.fields.push(Field { name, value });
         }
         self.shared = Some(Shared {
@@ -129,7 +132,7 @@ impl Batch {
         std::str::from_utf8(&self.bytes[range.clone()]).unwrap_or_default()
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Range<usize> {
+    fn push_bytes(&mut self, bytes: &[u8]) -> Range<usize> {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         start..self.bytes.len()
@@ -141,8 +144,8 @@ impl Batch {
         let shared = self.shared.as_ref();
         let row = Row {
             fields: shared.map_or(none, |shared| shared.fields.clone()),
-            method: self.put(method.as_bytes()),
-            target: self.put(target.as_bytes()),
+            method: self.push_bytes(method.as_bytes()),
+            target: self.push_bytes(target.as_bytes()),
             ..Row::default()
         };
         self.rows.push(row);
@@ -170,19 +173,19 @@ impl Batch {
 
     /// Gives the last entry a tag.
     pub(super) fn tag(&mut self, tag: &str) {
-        let tag = self.put(tag.as_bytes());
+        let tag = self.push_bytes(tag.as_bytes());
         self.with_last(|row| row.tag = tag);
     }
 
     /// Gives the last entry a host.
     pub(super) fn host(&mut self, host: &str) {
-        let host = self.put(host.as_bytes());
+        let host = self.push_bytes(host.as_bytes());
         self.with_last(|row| row.host = host);
     }
 
     /// Gives the last entry a body.
     pub(super) fn body(&mut self, body: &[u8]) {
-        let body = self.put(body);
+        let body = self.push_bytes(body);
         self.with_last(|row| row.body = Some(body));
     }
 
@@ -216,7 +219,10 @@ impl Batch {
 
     /// Gives the last entry one more field.
     pub(super) fn field(&mut self, name: &str, value: &str) {
-        let (name, value) = (self.put(name.as_bytes()), self.put(value.as_bytes()));
+        let (name, value) = (
+            self.push_bytes(name.as_bytes()),
+            self.push_bytes(value.as_bytes()),
+        );
         self.fields.push(Field { name, value });
         let end = self.fields.len();
         self.with_last(|row| row.fields.end = end);

@@ -60,10 +60,10 @@ impl<'de> Keyed<'de> for Call<'de> {
 
 /// The next call.
 pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &mut Batch) -> Step {
-    step_with(put, "call", values, window, is_last, out)
+    step_with(push_call, "call", values, window, is_last, out)
 }
 
-fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
+fn push_call(json: &str, out: &mut Batch) -> Result<(), Mistake> {
     let (call, remarks): Found<Call<'_>> = keyed(json)?;
     let Some(name) = call.call else {
         return Err("invalid JSON call: missing field `call`".to_owned().into());

@@ -22,13 +22,13 @@ pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
             out.leave_out();
             continue;
         }
-        let put = put(&entry, out);
+        let put = push_request(&entry, out);
         put.map_err(|message| AmmoError::at(0, format!("entry {n}: {message}")))?;
     }
     Ok(())
 }
 
-fn put(entry: &HarEntry, out: &mut Batch) -> Result<(), String> {
+fn push_request(entry: &HarEntry, out: &mut Batch) -> Result<(), String> {
     let request = &entry.request;
     Method::parse(&request.method).map_err(|error| error.to_string())?;
     start_entry(&request.method, &request.url(), out)?;

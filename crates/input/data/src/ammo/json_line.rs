@@ -111,7 +111,7 @@ impl<'de> Visitor<'de> for BodyVisitor<'_> {
 
 /// The next object.
 pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &mut Batch) -> Step {
-    step_with(put, "request", values, window, is_last, out)
+    step_with(push_request, "request", values, window, is_last, out)
 }
 
 /// What is wrong with an object.
@@ -190,7 +190,7 @@ fn no_json(wanted: &str, error: &serde_json::Error) -> String {
     format!("invalid JSON {wanted}: {reason}")
 }
 
-fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
+fn push_request(json: &str, out: &mut Batch) -> Result<(), Mistake> {
     let (request, remarks): Found<Request<'_>> = keyed(json)?;
     let Some(uri) = &request.uri else {
         return Err(Mistake::Words(

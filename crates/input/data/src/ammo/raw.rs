@@ -26,7 +26,7 @@ pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
         Ok(request) => request,
         Err(step) => return step,
     };
-    match put(request, tag.trim(), out) {
+    match push_request(request, tag.trim(), out) {
         Ok(()) => Step::Took {
             bytes: bytes + request.len(),
             rows: 1,
@@ -46,7 +46,7 @@ fn end(rest: &[u8], is_last: bool, bytes: usize) -> Step {
 }
 
 /// A request as it goes over the wire (RFC 9112 section 3).
-fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
+fn push_request(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
     let (head, rest) = split(request).ok_or("the request has no empty line after its head")?;
     let head = std::str::from_utf8(head).map_err(|_| "the head of the request is not UTF-8")?;
     let head = unfolded(head);

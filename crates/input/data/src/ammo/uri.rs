@@ -23,7 +23,7 @@ pub(super) fn step(standing: &mut Standing, window: &[u8], is_last: bool, out: &
     if line.starts_with('[') {
         return header(standing, line, bytes);
     }
-    put(standing, "GET", line, None, out)
+    push_request(standing, "GET", line, None, out)
         .map_or_else(Step::broken, |()| Step::Took { bytes, rows: 1 })
 }
 
@@ -52,7 +52,7 @@ pub(super) fn step_post(
         Ok(body) => body,
         Err(step) => return step,
     };
-    match put(standing, "POST", rest.trim_start(), Some(body), out) {
+    match push_request(standing, "POST", rest.trim_start(), Some(body), out) {
         Ok(()) => Step::Took {
             bytes: bytes + body.len(),
             rows: 1,
@@ -80,7 +80,7 @@ pub(super) fn body<'a>(length: &str, rest: &'a [u8], is_last: bool) -> Result<&'
 }
 
 /// A target with a tag.
-fn put(
+fn push_request(
     standing: &Standing,
     method: &str,
     line: &str,

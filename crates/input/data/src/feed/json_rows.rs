@@ -98,14 +98,16 @@ impl JsonColumns {
         Ok(match row {
             Json::Object(object) => {
                 let values = object.into_iter();
-                values.map(|(name, value)| self.put(name, value)).collect()
+                values
+                    .map(|(name, value)| self.insert(name, value))
+                    .collect()
             }
-            value => vec![self.put(VALUE.to_owned(), value)],
+            value => vec![self.insert(VALUE.to_owned(), value)],
         })
     }
 
     /// A value with the column of this name, a new one if need be.
-    fn put(&mut self, name: String, value: serde_json::Value) -> (usize, Value) {
+    fn insert(&mut self, name: String, value: serde_json::Value) -> (usize, Value) {
         let value = from_json(value);
         let (names, plain) = (&mut self.names, &mut self.plain);
         let place = *self.places.entry(name).or_insert_with_key(|name| {

@@ -55,7 +55,7 @@ impl Setting {
             Ok(value) => value,
             Err(message) => return found.add(&place, message),
         };
-        if let Err(message) = put(root, &self.path, &self.path, value, &place) {
+        if let Err(message) = insert_at(root, &self.path, &self.path, value, &place) {
             found.add(&place, message);
         }
     }
@@ -98,7 +98,7 @@ fn placed(node: Placed<Node>, place: &Place) -> Placed<Node> {
 }
 
 /// Puts a value at the rest of a path below this node.
-fn put(
+fn insert_at(
     node: &mut Placed<Node>,
     rest: &str,
     path: &str,
@@ -119,7 +119,7 @@ fn put(
             let count = items.len();
             let item = index.parse::<usize>().ok().and_then(|n| items.get_mut(n));
             match item {
-                Some(item) => put(item, rest, path, value, place),
+                Some(item) => insert_at(item, rest, path, value, place),
                 None => Err(format!(
                     "`{done}` is a list of length {count}; write the number of an item, from 0"
                 )),
@@ -128,7 +128,7 @@ fn put(
         Node::Map(entries) => {
             let (name, rest) = key_of(entries, rest);
             if let Some((_, below)) = entries.iter_mut().find(|(key, _)| key.value == name) {
-                return put(below, rest, path, value, place);
+                return insert_at(below, rest, path, value, place);
             }
             if let Some((_, noun)) = NAMED.iter().find(|(named, _)| *named == done) {
                 let known = entries.iter().map(|(key, _)| &*key.value);
@@ -143,7 +143,7 @@ fn put(
                 return Err(format!("unknown {noun} `{name}`{near}"));
             }
             let mut below = Placed::new(Node::Null, place.clone());
-            put(&mut below, rest, path, value, place)?;
+            insert_at(&mut below, rest, path, value, place)?;
             entries.push((Placed::new(name, place.clone()), below));
             Ok(())
         }

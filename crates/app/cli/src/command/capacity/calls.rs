@@ -31,7 +31,7 @@ pub(super) fn of_line(line: &str, flags: &CapacityFlags) -> Result<Written, Fail
         ..failure
     })?;
     let mut document = document::of_grpc(&calls)?;
-    document::put(&mut document, &flags.http.settings)?;
+    document::apply_flags(&mut document, &flags.http.settings)?;
     Ok(document.into())
 }
 

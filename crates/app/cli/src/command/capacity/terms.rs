@@ -115,7 +115,7 @@ impl Wanted {
     /// The law continues with the maximum rate after the latest end of the search, when nothing is
     /// sent any more. Checks of how much a plan may send, such as the guard of targets, therefore
     /// see the maximum rate.
-    pub(super) fn put(&self, document: &mut Document, pool: usize) -> Result<(), Failure> {
+    pub(super) fn apply_to(&self, document: &mut Document, pool: usize) -> Result<(), Failure> {
         let Terms { from, most, .. } = self.terms;
         let longest = self.terms.latest() + MARGIN;
         let longest = longest.0.div_ceil(1_000_000_000);

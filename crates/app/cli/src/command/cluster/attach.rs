@@ -47,7 +47,7 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
     }
     let read = |host: &Arc<dyn Host>| {
         let mut draft = file.draft(&[], host, output);
-        document::put(&mut draft.document, &flags.settings)?;
+        document::apply_flags(&mut draft.document, &flags.settings)?;
         let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;
         Ok(Compiled { draft, plan })
     };
