@@ -185,7 +185,7 @@ impl State {
         match self.count.saturating_sub(run.passed) {
             0 => {}
             1 => run.control.stop(StopReason::Signal),
-            _ => run.control.end(StopReason::Signal),
+            _ => run.control.stop_now(StopReason::Signal),
         }
     }
 }

@@ -39,7 +39,7 @@ impl Observer for Courier {
         let given = self.sender.send(FromAgent::Control(run.control.clone()));
         if given.is_err() {
             // The driver left while the share was prepared, so no start will be set.
-            run.control.end(StopReason::Command);
+            run.control.stop_now(StopReason::Command);
             self.appointment.call_off();
         }
         Ok(())

@@ -183,7 +183,7 @@ impl Observer for Meter {
         // Without a queue, no more snapshots can come.
         drop(outlets);
         // All pushers send at once; then wait for each of them.
-        let pushers: Vec<_> = pushers.into_iter().map(Pusher::end).collect();
+        let pushers: Vec<_> = pushers.into_iter().map(Pusher::finish).collect();
         let before = end_requests.count();
         let is_given_up = || end_requests.count() > before;
         if let Some(page) = &self.page {

@@ -240,7 +240,7 @@ fn begin_all(
 
 /// Ends a run that an observer cannot follow, and waits until nothing observes it any more.
 fn give_up(run: Run, observing: Vec<Observing>) {
-    run.control().end(StopReason::Command);
+    run.control().stop_now(StopReason::Command);
     // The session returns the observer's error, and ignores how the run ends.
     let _unfinished = run.join();
     for observing in observing {

@@ -238,12 +238,12 @@ impl Keeper {
     }
 
     /// Stores the end of the run. Returns its directory.
-    fn end(&self, recording: Recording, summary: &Summary) -> Result<PathBuf, StoreError> {
+    fn store_end(&self, recording: Recording, summary: &Summary) -> Result<PathBuf, StoreError> {
         let ending = summary.ending(connections_max());
         let masked = |text: &str| self.redactor.text(text).into_owned();
         let ending = without_bodies(ending, &masked).with_texts(&masked);
         let is_part = recording.is_part();
-        let directory = recording.end(&ending)?;
+        let directory = recording.finish(&ending)?;
         let json = match is_part {
             false => json::summary(summary),
             true => json::summary(&stored(Record::read(directory.path())?)),
@@ -297,7 +297,7 @@ impl Observer for Keeper {
             State::Planned(_) | State::Skipped => return Vec::new(),
             State::Failed(error) => Err(error),
             State::Recording(recording) => {
-                let ended = self.end(*recording, summary);
+                let ended = self.store_end(*recording, summary);
                 ended.inspect_err(|error| self.report(error))
             }
         };

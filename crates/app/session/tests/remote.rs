@@ -82,7 +82,7 @@ fn stop(mut stream: UnixStream, control: &Control) -> io::Result<Answer> {
         .and_then(|()| stream.write_all(&form::encode(&question)))
         .and_then(|()| stream.shutdown(Shutdown::Write))
         .and_then(|()| stream.read_to_end(&mut answer));
-    control.end(reason);
+    control.stop_now(reason);
     read?;
     form::decode(&answer).map_err(|error| io::Error::other(error.to_string()))
 }

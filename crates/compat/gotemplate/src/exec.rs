@@ -109,7 +109,7 @@ pub(crate) fn execute<'t>(
         depth: 0,
     };
     let written = state.block(&definition.body, dot).map(drop);
-    raw_bytes::end(out, start);
+    raw_bytes::finish_output(out, start);
     written
 }
 

@@ -68,7 +68,7 @@ fn push_valid(text: &mut String, valid: &str) {
 
 /// Ends an output that begins at `start`: encoded bytes that form characters become these
 /// characters, and each other becomes U+FFFD.
-pub(crate) fn end(out: &mut String, start: usize) {
+pub(crate) fn finish_output(out: &mut String, start: usize) {
     if !out.as_bytes()[start..].contains(&LEAD) {
         return;
     }
@@ -100,10 +100,10 @@ mod tests {
         out.push('a');
         out.push_str(&to_text(b"\xe2\x98"));
         out.push_str(&to_text(b"\xba\xff"));
-        end(&mut out, start);
+        finish_output(&mut out, start);
         assert_eq!(out, "\u{10FF80}a☺\u{FFFD}");
         let mut half = to_text(b"\xe2\x98");
-        end(&mut half, 0);
+        finish_output(&mut half, 0);
         assert_eq!(half, "\u{FFFD}\u{FFFD}");
     }
 }

@@ -36,7 +36,7 @@ impl<'a> Cookie<'a> {
             domain: site.domain(set.domain)?,
             path,
             is_secure: set.is_secure,
-            end: set.end().unwrap_or(END_OF_SESSION),
+            end: set.expiry().unwrap_or(END_OF_SESSION),
         };
         cookie.keeps_prefix(set.path.is_some()).then_some(cookie)
     }

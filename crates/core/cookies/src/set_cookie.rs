@@ -55,7 +55,7 @@ impl<'a> SetCookie<'a> {
 
     /// The expiry in seconds since the epoch; `None` means the end of the session. Max-Age has
     /// priority over Expires.
-    pub(crate) fn end(&self) -> Option<u64> {
+    pub(crate) fn expiry(&self) -> Option<u64> {
         self.max_age_end.or(self.expires)
     }
 

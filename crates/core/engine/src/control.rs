@@ -16,13 +16,13 @@
 //! withdrawn announcement (the command was refused) costs a worker one turn with the lock, in which
 //! it finds nothing.
 //!
-//! [`Control::stop`] and [`Control::end`] work differently: they take effect at once in every
+//! [`Control::stop`] and [`Control::stop_now`] work differently: they take effect at once in every
 //! worker, because workers need not agree on their time. Neither can be undone; the first reason is
-//! kept. A lease ([`Control::allow_until`]) ends the run as [`Control::end`] does, at a time that
-//! the workers compare with their own clock, so that it works even if the whole process was stopped
-//! meanwhile. All three are one number, which a worker loads once for each check. The run calls
-//! `report_to` and `started` once, before its workers start, and `over` at its end, after which
-//! each command is refused. Before `started`, and under virtual time, no time is too soon.
+//! kept. A lease ([`Control::allow_until`]) ends the run as [`Control::stop_now`] does, at a time
+//! that the workers compare with their own clock, so that it works even if the whole process was
+//! stopped meanwhile. All three are one number, which a worker loads once for each check. The run
+//! calls `report_to` and `started` once, before its workers start, and `over` at its end, after
+//! which each command is refused. Before `started`, and under virtual time, no time is too soon.
 //!
 //! The list of orders only grows, up to [`COMMANDS_MAX`] and a reserve, so a worker only needs the
 //! number of orders that it has read.
@@ -278,13 +278,13 @@ impl Control {
     }
 
     /// Ends the run at once, with its results so far, without waiting for exchanges in flight.
-    pub fn end(&self, reason: StopReason) {
+    pub fn stop_now(&self, reason: StopReason) {
         self.stop(reason);
         self.shared.limit.store(ENDS, Ordering::Relaxed);
     }
 
-    /// Ends the run at time `until`, as [`Self::end`] does. A later call moves the time. Returns
-    /// `false` if the previous time has passed, or if the run was ended.
+    /// Ends the run at time `until`, as [`Self::stop_now`] does. A later call moves the time.
+    /// Returns `false` if the previous time has passed, or if the run was ended.
     #[must_use]
     pub fn allow_until(&self, until: Nanos) -> bool {
         let book = self.lock();
@@ -571,7 +571,7 @@ mod tests {
         control.started(clock, Nanos::ZERO);
         assert!(control.allow_until(Nanos(2)));
         assert!(!control.allow_until(Nanos::from_secs(9)), "it has passed");
-        control.end(StopReason::Signal);
+        control.stop_now(StopReason::Signal);
         assert!(
             !control.allow_until(Nanos::from_secs(9)),
             "the run was ended"

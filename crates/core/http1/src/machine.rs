@@ -145,7 +145,7 @@ impl Machine {
             State::Close => self.unbounded(input, shared.limits()),
             State::Tunnel => Ok(Step {
                 consumed: 0,
-                event: Event::End(self.end()),
+                event: Event::End(self.end_exchange()),
             }),
             State::Idle if input.is_empty() => Ok(Step::need_input(0)),
             State::Idle => Err(Error::Unsolicited),
@@ -167,9 +167,9 @@ impl Machine {
             }),
             State::Length(0) | State::Tunnel => {
                 self.persistent = false;
-                Ok(Some(self.end()))
+                Ok(Some(self.end_exchange()))
             }
-            State::Close => Ok(Some(self.end())),
+            State::Close => Ok(Some(self.end_exchange())),
             State::Length(_) | State::Chunked(_) => Err(self.fail(Error::Truncated(Cut::Closed))),
         }
     }
@@ -222,12 +222,12 @@ impl Machine {
         debug_assert!(count <= remaining, "what follows the body is not its part");
         self.body_bytes += count.min(remaining);
         self.state = State::Length(remaining.saturating_sub(count));
-        (remaining <= count).then(|| self.end())
+        (remaining <= count).then(|| self.end_exchange())
     }
 
     /// Ends the exchange.
     #[inline]
-    fn end(&mut self) -> End {
+    fn end_exchange(&mut self) -> End {
         self.state = State::Idle;
         End {
             reusable: self.persistent,

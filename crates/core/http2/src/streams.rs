@@ -357,7 +357,7 @@ impl Streams {
 
     /// Ends the response, if its length agrees with its Content-Length (RFC 9113 section 8.1.1).
     #[inline]
-    pub(crate) fn end(&mut self, index: Index) -> Result<(), StreamError> {
+    pub(crate) fn end_response(&mut self, index: Index) -> Result<(), StreamError> {
         let stream = &self.slots[index];
         let remaining = stream.body_remaining;
         if remaining != 0 && remaining != UNKNOWN {

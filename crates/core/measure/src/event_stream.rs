@@ -76,7 +76,7 @@ pub fn decode_event(bytes: &[u8], info: &RunInfo) -> Result<RunEvent, FormError>
         },
         _ => return Err(FormError::Malformed("an event of an unknown kind")),
     };
-    input.end()?;
+    input.finish()?;
     Ok(event)
 }
 

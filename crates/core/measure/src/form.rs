@@ -112,7 +112,7 @@ pub fn decode<T: Form>(bytes: &[u8]) -> Result<T, FormError> {
     let mut input = Input::new(bytes);
     input.version(VERSION)?;
     let value = T::read(&mut input)?;
-    input.end()?;
+    input.finish()?;
     Ok(value)
 }
 

@@ -99,7 +99,7 @@ fn next(source: &str, mut at: usize) -> Option<Tag<'_>> {
         if kind != b'#' {
             let is_block = kind == b'%';
             let inside = &source[start..];
-            let inside = &inside[..end(inside, is_block)];
+            let inside = &inside[..tag_length(inside, is_block)];
             return Some(Tag {
                 inside,
                 start,
@@ -111,7 +111,7 @@ fn next(source: &str, mut at: usize) -> Option<Tag<'_>> {
 }
 
 /// The length of a tag's text; all that follows if the tag does not end.
-fn end(text: &str, is_block: bool) -> usize {
+fn tag_length(text: &str, is_block: bool) -> usize {
     let mut depth = 0usize;
     for token in Tokens::new(text) {
         match token.byte {

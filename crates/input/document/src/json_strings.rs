@@ -11,7 +11,7 @@ pub fn map(json: &str, literal: impl Fn(&str) -> String) -> String {
     while let Some(at) = rest.find('"') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let (written, behind) = rest.split_at(end(rest));
+        let (written, behind) = rest.split_at(string_end(rest));
         let is_key = behind.trim_start().starts_with(':');
         match serde_json::from_str::<String>(written) {
             Ok(text) if !is_key => out.push_str(&literal(&text)),
@@ -24,7 +24,7 @@ pub fn map(json: &str, literal: impl Fn(&str) -> String) -> String {
 }
 
 /// The end of a string, from its opening quote.
-fn end(text: &str) -> usize {
+fn string_end(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
         match byte {

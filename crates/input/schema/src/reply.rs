@@ -152,12 +152,12 @@ impl Walk<'_> {
                 .field(message, (number, wire), bytes, depth)
                 .map_err(|fault| within(number, fault))?;
         }
-        self.end(message, seen)
+        self.check_required(message, seen)
     }
 
     /// Checks at the end of a message that `seen` contains all its required fields.
     #[inline]
-    fn end(self, message: u32, seen: u64) -> Result<(), Box<Fault>> {
+    fn check_required(self, message: u32, seen: u64) -> Result<(), Box<Fault>> {
         if seen == self.table.required(message) {
             return Ok(());
         }
@@ -187,7 +187,7 @@ impl Walk<'_> {
             }
             let (inner, wire) = bytes.key()?;
             if wire == Wire::End && inner == number {
-                return self.end(message, seen);
+                return self.check_required(message, seen);
             }
             seen |= self
                 .field(message, (inner, wire), bytes, depth)

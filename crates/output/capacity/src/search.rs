@@ -352,7 +352,7 @@ impl Search {
         }
         // During a confirmation, the result of the hold is already known.
         let held = self.capacity(None).filter(|_| self.stage == Stage::Confirm);
-        self.end(held.map_or(
+        self.finish(held.map_or(
             Answer::Generator {
                 rate: self.rate,
                 kept: self.bracket.kept,
@@ -375,7 +375,7 @@ impl Search {
                 let kept = self.bracket.kept.unwrap_or(self.rate);
                 self.begin_drain(kept)
             }
-            Turn::Below => self.end(Answer::Below(self.rate)),
+            Turn::Below => self.finish(Answer::Below(self.rate)),
             Turn::Above => self.begin_confirmation_of_most(),
             Turn::Hold => {
                 let level = self.bracket.level(&self.terms.slos);
@@ -663,7 +663,7 @@ impl Search {
             made: self.tried.len() as u32 + 1,
         };
         match (is_of_most, proof) {
-            (true, Proof::Kept) => self.end(Answer::Above(self.rate)),
+            (true, Proof::Kept) => self.finish(Answer::Above(self.rate)),
             (true, _) => {
                 self.bracket.miss(self.rate);
                 let kept = self.bracket.kept.unwrap_or(0.5 * self.rate);
@@ -697,7 +697,7 @@ impl Search {
         });
         if is_kept {
             let answer = self.answer();
-            return self.end(answer);
+            return self.finish(answer);
         }
         if proof == Proof::Kept {
             return self.end_unconfirmed(Why::Unproven);
@@ -782,17 +782,17 @@ impl Search {
             return self.end_without(Why::Slower(trend));
         }
         match self.capacity(Some(why.clone())) {
-            Some(capacity) => self.end(Answer::Found(capacity)),
+            Some(capacity) => self.finish(Answer::Found(capacity)),
             None => self.end_without(why),
         }
     }
 
     fn end_without(&mut self, why: Why) -> Act {
         let answer = self.unknown(why);
-        self.end(answer)
+        self.finish(answer)
     }
 
-    fn end(&mut self, answer: Answer) -> Act {
+    fn finish(&mut self, answer: Answer) -> Act {
         self.stage = Stage::Over;
         self.outcome = Some(answer);
         Act::End

@@ -61,7 +61,7 @@ impl Books {
         self.reading.observe(event);
         match event {
             RunEvent::IntervalClosed(interval) => self.add(interval),
-            RunEvent::Finished(_) => self.end(),
+            RunEvent::Finished(_) => self.reset_rates(),
             _ => {}
         }
     }
@@ -84,7 +84,7 @@ impl Books {
     }
 
     /// Resets the rates, because no load is requested any more.
-    fn end(&mut self) {
+    fn reset_rates(&mut self) {
         self.busiest = 0.0;
         for pool in &mut self.pools {
             pool.rate = 0.0;

@@ -58,7 +58,7 @@ fn exchange(transcript: &Transcript, info: &RunInfo, style: &Style) -> Vec<Line>
     for finding in &transcript.findings {
         page.finding(finding);
     }
-    page.end(transcript);
+    page.push_outcome(transcript);
     page.lines
 }
 
@@ -186,7 +186,7 @@ impl Exchange<'_> {
 
     /// Appends the outcome, the service time and the bytes of the exchange, and the remedy of its
     /// failure.
-    fn end(&mut self, transcript: &Transcript) {
+    fn push_outcome(&mut self, transcript: &Transcript) {
         let sample = &transcript.sample;
         let is_good = sample.outcome == Outcome::Ok;
         let time = |nanos| latency(nanos, self.style.unicode);

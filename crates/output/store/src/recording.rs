@@ -157,7 +157,7 @@ impl Recording {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn end(mut self, ending: &Ending) -> Result<Directory, StoreError> {
+    pub fn finish(mut self, ending: &Ending) -> Result<Directory, StoreError> {
         self.log.append(FrameKind::Ending, &form::encode(ending))?;
         Ok(self.directory)
     }

@@ -83,7 +83,7 @@ impl OwnRun {
     }
 
     /// Sets the books of the run that has ended.
-    pub(crate) fn end(&self, summary: &Summary) {
+    pub(crate) fn set_books(&self, summary: &Summary) {
         self.lock().last = Some(Arc::new(summary.clone()));
         self.version.fetch_add(1, Ordering::Release);
     }

@@ -57,7 +57,7 @@ impl Observer for RunPage {
     }
 
     fn finish(self: Box<Self>, summary: &Summary) -> Vec<Note> {
-        self.run.end(summary);
+        self.run.set_books(summary);
         self.server.close();
         Vec::new()
     }

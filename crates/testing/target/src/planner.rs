@@ -188,7 +188,7 @@ impl Planner {
         };
         let random = &mut self.random;
         let delay = behaviour.delay.map(|law| law.draw(random));
-        let act = match (end(&behaviour, random), route) {
+        let act = match (choose_raw_end(&behaviour, random), route) {
             (Some(end), _) => Act::Raw(Raw {
                 end,
                 ..Raw::default()
@@ -235,7 +235,7 @@ impl Planner {
         };
         let random = &mut self.random;
         let delay = behaviour.delay.map(|law| law.draw(random));
-        let end = end(&behaviour, random);
+        let end = choose_raw_end(&behaviour, random);
         if end.is_some() {
             return Ok(CallPlan {
                 delay,
@@ -392,7 +392,7 @@ fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
 }
 
 /// The fault that replaces an answer.
-fn end(behaviour: &Behaviour, random: &mut Xoshiro256) -> Option<RawEnd> {
+fn choose_raw_end(behaviour: &Behaviour, random: &mut Xoshiro256) -> Option<RawEnd> {
     let ends = [
         (behaviour.reset, RawEnd::Reset),
         (behaviour.hangup, RawEnd::Closed),

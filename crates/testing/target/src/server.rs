@@ -172,11 +172,11 @@ impl Running {
     /// Closes all connections, stops the server, and returns the final counters.
     #[must_use = "the final count; drop the server to stop it without"]
     pub fn stop(mut self) -> Counters {
-        self.end();
+        self.stop_workers();
         self.shared.counters()
     }
 
-    fn end(&mut self) {
+    fn stop_workers(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
         for worker in &self.workers {
             worker.stop.notify_one();
@@ -191,6 +191,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.end();
+        self.stop_workers();
     }
 }

@@ -240,7 +240,9 @@ impl SimIo {
             Event::Announce(wire, index) if self.is_current(wire) => {
                 self.announce(wire, index, at);
             }
-            Event::End(wire, ending) if self.is_current(wire) => self.end(wire.slot, ending, at),
+            Event::End(wire, ending) if self.is_current(wire) => {
+                self.end_connection(wire.slot, ending, at)
+            }
             Event::Idle(wire, taken) if self.is_current(wire) => self.idle(wire.slot, taken, at),
             // The event belongs to a connection that the client has closed.
             _ => {}

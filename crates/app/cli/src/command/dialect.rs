@@ -202,7 +202,7 @@ impl Observer for Showing<'_> {
         // SIGPIPE would end the tool itself.
         let control = run.control.clone();
         self.streams
-            .when_unread(move || control.end(StopReason::Command));
+            .when_unread(move || control.stop_now(StopReason::Command));
         Ok(())
     }
 
@@ -212,7 +212,7 @@ impl Observer for Showing<'_> {
         self.presentation.observe(event);
         let is_faulty = was_sound && self.presentation.fault().is_some();
         if let Some(control) = self.control.as_ref().filter(|_| is_faulty) {
-            control.end(StopReason::Command);
+            control.stop_now(StopReason::Command);
         }
         if let RunEvent::Stopping {
             reason: StopReason::Signal,

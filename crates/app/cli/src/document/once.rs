@@ -15,7 +15,7 @@ pub(crate) fn once(document: Document) -> Document {
             users: one(),
             ..Load::default()
         },
-        stop: end(&pool),
+        stop: stop_conditions(&pool),
         settings: drumfire_document::Settings {
             connections: Connections {
                 connections: one(),
@@ -47,7 +47,7 @@ fn one() -> Option<Text> {
     Some(Placed::new("1".to_owned(), Place::Nowhere))
 }
 
-fn end(pool: &Pool) -> Stop {
+fn stop_conditions(pool: &Pool) -> Stop {
     let count = |count| Some(Placed::new(count, Place::Nowhere));
     let drain = pool.stop.drain.clone();
     if pool.scenario.is_empty() && pool.scenarios.is_empty() {

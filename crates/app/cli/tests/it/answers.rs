@@ -212,7 +212,7 @@ const ROWS: [Row; 33] = [
         peer.request();
         peer.in_one_piece();
         peer.send(OK);
-        peer.end();
+        peer.shut_down_write();
         peer.hold();
     }),
     row("an announced close that does not come", "", "ok", |peer| {
@@ -242,7 +242,7 @@ const ROWS: [Row; 33] = [
         |peer| {
             read_head(peer);
             peer.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-            peer.end();
+            peer.shut_down_write();
             peer.hold();
         },
     ),

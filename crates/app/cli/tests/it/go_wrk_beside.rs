@@ -100,13 +100,13 @@ fn serve(behaviour: &str, peer: &mut Peer) {
                     // The next request has arrived by then. Otherwise the scheduler would decide
                     // whether the end of the connection overtakes it.
                     let _next = peer.stream.fill_buf();
-                    return peer.end();
+                    return peer.shut_down_write();
                 }
             }
             "heeds-close" => {
                 peer.send(OK);
                 if head.to_ascii_lowercase().contains("connection: close") {
-                    return peer.end();
+                    return peer.shut_down_write();
                 }
             }
             "third-is-last" if count == 3 => {
@@ -115,7 +115,7 @@ fn serve(behaviour: &str, peer: &mut Peer) {
             }
             "third-is-last" => drop(peer.send(OK)),
             "until-end" => return last("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok", peer),
-            "hangs-up" => return peer.end(),
+            "hangs-up" => return peer.shut_down_write(),
             "resets" => return peer.reset(),
             "cuts" => return last("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", peer),
             "resets-body" | "resets-chunk" | "drips" => return begin_body(behaviour, peer),
@@ -127,7 +127,7 @@ fn serve(behaviour: &str, peer: &mut Peer) {
             }
             "bad-chunk" => {
                 peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nok\r\n");
-                return peer.end();
+                return peer.shut_down_write();
             }
             "silent" => return peer.hold(),
             other => panic!("no behaviour {other}"),
@@ -140,7 +140,7 @@ fn serve(behaviour: &str, peer: &mut Peer) {
 fn written(behaviour: &str, peer: &mut Peer) -> Option<bool> {
     if let Some(raw) = behaviour.strip_prefix("raw ") {
         peer.send_written(raw);
-        peer.end();
+        peer.shut_down_write();
         return Some(false);
     }
     let kept = behaviour.strip_prefix("kept ")?;
@@ -150,7 +150,7 @@ fn written(behaviour: &str, peer: &mut Peer) -> Option<bool> {
 /// Sends bytes and closes the connection.
 fn last(bytes: &str, peer: &mut Peer) {
     peer.send(bytes);
-    peer.end();
+    peer.shut_down_write();
 }
 
 /// Sends a head and the beginning of a body that never ends.

@@ -149,26 +149,26 @@ fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
         };
         match name {
             "slow" => sleep(Duration::from_millis(first.parse().unwrap())),
-            "hangs-up" => return peer.end(),
+            "hangs-up" => return peer.shut_down_write(),
             "resets" => return peer.reset(),
             "silent" => return peer.hold(),
             "raw" => {
                 peer.send_written(&behaviour["raw ".len()..]);
-                return peer.end();
+                return peer.shut_down_write();
             }
             "kept" => {
                 if !peer.send_written(&behaviour["kept ".len()..]) || closes {
-                    return peer.end();
+                    return peer.shut_down_write();
                 }
                 continue;
             }
             "garbage" => {
                 peer.send("no http\r\n\r\n");
-                return peer.end();
+                return peer.shut_down_write();
             }
             "cuts" => {
                 peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok");
-                return peer.end();
+                return peer.shut_down_write();
             }
             _ => {}
         }
@@ -192,7 +192,7 @@ fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
         let head = format!("HTTP/1.1 {status}\r\n{more}Content-Length: {length}\r\n\r\n");
         let sent = peer.send(head + body);
         if !sent || closes {
-            return peer.end();
+            return peer.shut_down_write();
         }
     }
 }

@@ -131,7 +131,7 @@ fn what_is_no_server_of_grpc_is_named_soon() {
     let old = Script::new(|peer| {
         let _request = peer.request();
         peer.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-        peer.end();
+        peer.shut_down_write();
     });
     let silent = Script::new(Peer::hold);
     for (server, says) in [(web, "404"), (old, "HTTP/1"), (silent, "sends nothing")] {

@@ -82,7 +82,7 @@ fn part(name: &str, first: &str, peer: &mut Peer) -> Part {
 /// Sends bytes and closes the connection.
 fn last(bytes: &str, peer: &mut Peer) -> Part {
     peer.send(bytes);
-    peer.end();
+    peer.shut_down_write();
     Part::Last
 }
 
@@ -111,11 +111,11 @@ fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
         };
         if let Some(bytes) = behaviour.strip_prefix("raw ") {
             peer.send_written(bytes);
-            return peer.end();
+            return peer.shut_down_write();
         }
         if let Some(bytes) = behaviour.strip_prefix("kept ") {
             if !peer.send_written(bytes) || closes {
-                return peer.end();
+                return peer.shut_down_write();
             }
             continue;
         }
@@ -135,7 +135,7 @@ fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
             _ => peer.send(head + body),
         };
         if !sent || closes {
-            return peer.end();
+            return peer.shut_down_write();
         }
     }
 }

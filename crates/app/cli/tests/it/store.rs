@@ -410,7 +410,7 @@ thresholds: [ p50<1s, \"step(one).max<1s\" ]
         }
         if !is_cut {
             let ending = summary.ending(None).with_texts(&hostile);
-            recording.end(&ending).unwrap();
+            recording.finish(&ending).unwrap();
         }
         for output in [
             "",

@@ -362,7 +362,7 @@ impl Driving {
             return;
         };
         match ends {
-            true => control.end(reason),
+            true => control.stop_now(reason),
             false => control.stop(reason),
         }
         if self.run.start.is_none()
@@ -371,7 +371,7 @@ impl Driving {
                 prepared.map(|(_, appointment)| appointment.clone())
             })
         {
-            control.end(reason);
+            control.stop_now(reason);
             appointment.call_off();
         }
     }

@@ -1,9 +1,9 @@
 //! Snapshots that wait for a receiver: one for each second of the run, oldest first.
 //!
-//! [`Backlog::push`] takes the run's snapshots, and [`Backlog::end`] is called after the last one.
-//! [`Backlog::batch`] returns the snapshots to send next. They stay in the backlog until they are
-//! settled, or until the batch is halved because it is too large for one request. The backlog never
-//! fills up: each snapshot includes the earlier ones, so omitting one costs resolution but no
+//! [`Backlog::push`] takes the run's snapshots, and [`Backlog::finish`] is called after the last
+//! one. [`Backlog::batch`] returns the snapshots to send next. They stay in the backlog until they
+//! are settled, or until the batch is halved because it is too large for one request. The backlog
+//! never fills up: each snapshot includes the earlier ones, so omitting one costs resolution but no
 //! count.
 //!
 //! The last snapshot ends the series at the receiver ([`Series::End`]), and is therefore in the
@@ -90,7 +90,7 @@ impl Backlog {
     }
 
     /// Ends the backlog. A failed run has no last snapshot, and its series end with the newest one.
-    pub(super) fn end(&mut self) {
+    pub(super) fn finish(&mut self) {
         if !self.is_over && self.waiting.is_empty() {
             self.waiting.extend(self.settled.take());
         }
@@ -240,11 +240,11 @@ mod tests {
         backlog.settle(&first);
         assert!(backlog.batch().is_none());
         // The run fails: no last snapshot comes.
-        backlog.end();
+        backlog.finish();
         let end = backlog.batch().unwrap();
         assert_eq!((end.series, times(&end)), (Series::End, vec![0]));
         backlog.settle(&end);
-        backlog.end();
+        backlog.finish();
         assert!(backlog.batch().is_none());
     }
 }

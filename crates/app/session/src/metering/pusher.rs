@@ -104,7 +104,7 @@ impl Pusher {
     }
 
     /// Continues after the run. Every queue was dropped or has its last snapshot.
-    pub(super) fn end(self) -> LastPusher {
+    pub(super) fn finish(self) -> LastPusher {
         let Self { shared, thread } = self;
         let body = {
             let shared = Arc::clone(&shared);
@@ -205,7 +205,7 @@ impl Queue {
 impl Drop for Queue {
     /// Ends the backlog, because a failed run has no last snapshot.
     fn drop(&mut self) {
-        self.0.lock().backlog.end();
+        self.0.lock().backlog.finish();
         self.0.changed.notify_all();
     }
 }

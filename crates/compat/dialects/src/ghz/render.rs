@@ -110,7 +110,7 @@ impl Presentation {
     }
 
     /// The reason why the run ended.
-    fn end(&self, summary: &Summary) -> End {
+    fn end_reason(&self, summary: &Summary) -> End {
         let started = summary.total.counts.sent;
         let counted_out = self.stop.requests.is_some_and(|total| started >= total);
         let timed_out = self
@@ -239,7 +239,7 @@ impl crate::Presentation for Presentation {
 
     fn finish(&mut self, summary: &Summary) {
         self.tally.close();
-        let end = self.end(summary);
+        let end = self.end_reason(summary);
         // drumfire runs by a rate end when one more call would be due; ghz's total excludes that
         // time.
         let total = match end {

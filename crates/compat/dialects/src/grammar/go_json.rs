@@ -153,7 +153,7 @@ impl<'a> Scan<'a> {
     }
 
     fn need(&mut self) -> Result<char, Mistake> {
-        self.peek().ok_or_else(end)
+        self.peek().ok_or_else(unexpected_end)
     }
 
     fn skip(&mut self, c: char) {
@@ -230,10 +230,10 @@ impl<'a> Scan<'a> {
                     self.rest = &self.rest[at + 1..];
                     return Ok(());
                 }
-                '\\' => match chars.next().ok_or_else(end)?.1 {
+                '\\' => match chars.next().ok_or_else(unexpected_end)?.1 {
                     'u' => {
                         for _ in 0..4 {
-                            let (_, digit) = chars.next().ok_or_else(end)?;
+                            let (_, digit) = chars.next().ok_or_else(unexpected_end)?;
                             if !digit.is_ascii_hexdigit() {
                                 let place = "in \\u hexadecimal character escape";
                                 return Err(unexpected(digit, place));
@@ -247,7 +247,7 @@ impl<'a> Scan<'a> {
                 _ => {}
             }
         }
-        Err(end())
+        Err(unexpected_end())
     }
 
     fn literal(&mut self, word: &'static str) -> Result<(), Mistake> {
@@ -258,7 +258,7 @@ impl<'a> Scan<'a> {
                     let place = format!("in literal {word} (expecting '{expected}')");
                     return Err(unexpected(c, &place));
                 }
-                None => return Err(end()),
+                None => return Err(unexpected_end()),
             }
         }
         Ok(())
@@ -290,14 +290,14 @@ impl<'a> Scan<'a> {
             return Err(rest
                 .chars()
                 .next()
-                .map_or_else(end, |c| unexpected(c, place)));
+                .map_or_else(unexpected_end, |c| unexpected(c, place)));
         }
         self.rest = rest;
         Ok(())
     }
 }
 
-fn end() -> Mistake {
+fn unexpected_end() -> Mistake {
     "unexpected end of JSON input".to_owned()
 }
 

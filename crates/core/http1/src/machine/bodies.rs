@@ -15,7 +15,7 @@ impl Machine {
             }
             return Step {
                 consumed: input.len(),
-                event: Event::End(self.end()),
+                event: Event::End(self.end_exchange()),
             };
         }
         if input.is_empty() {

@@ -54,7 +54,7 @@ impl Machine {
                 body: framing.body,
             },
             body,
-            end: self.end(),
+            end: self.end_exchange(),
         })
     }
 }

@@ -128,7 +128,7 @@ impl Bodies {
             });
         }
         *reading = Reading::skip(padding);
-        if end && let Err(error) = shared.streams.end(index) {
+        if end && let Err(error) = shared.streams.end_response(index) {
             // The frame's header was already compared with the declared length.
             return shared.fail(index, error);
         }
@@ -218,7 +218,7 @@ fn empty_data(shared: &mut Shared, index: Index, end: bool) -> Result<Option<Fou
         return shared.idle().map(|()| None);
     }
     let token = shared.streams.get(index).token;
-    Ok(match shared.streams.end(index) {
+    Ok(match shared.streams.end_response(index) {
         Ok(()) => Some(Found::Data {
             token,
             length: 0,

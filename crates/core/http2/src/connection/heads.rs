@@ -347,7 +347,7 @@ fn head(
     }
     let token = stream.token;
     if end {
-        shared.streams.end(index)?;
+        shared.streams.end_response(index)?;
     }
     Ok(Found::Head {
         token,
@@ -396,7 +396,7 @@ fn trailers(
         ));
     }
     let token = shared.streams.get(index).token;
-    shared.streams.end(index)?;
+    shared.streams.end_response(index)?;
     Ok(Found::Trailers { token, list })
 }
 

@@ -223,7 +223,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// If bytes are left.
-    pub fn end(self) -> Result<(), FormError> {
+    pub fn finish(self) -> Result<(), FormError> {
         match self.left.is_empty() {
             true => Ok(()),
             false => Err(FormError::Excess),
@@ -239,7 +239,7 @@ mod tests {
     fn decoded(bytes: &[u8]) -> Result<u128, FormError> {
         let mut input = Input::new(bytes);
         let value = input.wide()?;
-        input.end()?;
+        input.finish()?;
         Ok(value)
     }
 

@@ -187,7 +187,7 @@ mod tests {
     fn decoded(bytes: &[u8]) -> Result<Histogram, FormError> {
         let mut input = Input::new(bytes);
         let histogram = Histogram::read(&mut input)?;
-        input.end()?;
+        input.finish()?;
         Ok(histogram)
     }
 

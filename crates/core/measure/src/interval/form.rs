@@ -43,7 +43,7 @@ pub(crate) fn read(
         let figures = interval.pool_mut(index);
         figures::read(figures, &mut input, pool.into())?;
     }
-    input.end()
+    input.finish()
 }
 
 /// The span of an interval, from the first of its bytes.

@@ -28,7 +28,7 @@ fn pool() -> PoolInfo {
 }
 
 /// Records that an iteration ended `took` after its intended start.
-fn end(figures: &mut Figures, took: Nanos, outcome: Outcome) {
+fn record_iteration(figures: &mut Figures, took: Nanos, outcome: Outcome) {
     figures.record_iteration(&IterationSample {
         outcome,
         ..samples::iteration(u32::from(took >= ms(800)), ms(7), took)
@@ -42,12 +42,12 @@ fn hundred() -> Interval {
     let figures = &mut interval.total;
     figures.record_iterations_intended(100);
     for _ in 0..90 {
-        end(figures, ms(800), Outcome::Ok);
+        record_iteration(figures, ms(800), Outcome::Ok);
     }
     for _ in 0..3 {
-        end(figures, ms(20), Outcome::HttpStatus);
+        record_iteration(figures, ms(20), Outcome::HttpStatus);
     }
-    end(figures, ms(5_000), Outcome::TimeoutTotal);
+    record_iteration(figures, ms(5_000), Outcome::TimeoutTotal);
     figures.record_iteration_in_flight(&samples::iteration(0, ms(7), ms(900)));
     figures.record_iteration_in_flight(&samples::iteration(1, ms(7), ms(1_100)));
     figures.record_iterations_pending(ms(400), 3);
@@ -162,7 +162,7 @@ fn users_of_several_requests_have_a_number() {
     let mut interval = Interval::of_pools([&pool]);
     let figures = &mut interval.total;
     figures.record_iterations_intended(120);
-    (0..30).for_each(|_| end(figures, ms(1_020), Outcome::Ok));
+    (0..30).for_each(|_| record_iteration(figures, ms(1_020), Outcome::Ok));
     for n in 0..60 {
         figures.record_intended(1);
         figures.record(&samples::ok(ms(100 * n), ms(10)));
@@ -186,7 +186,7 @@ fn users_of_several_requests_have_a_number() {
 fn iterations_of_single_requests_take_nothing() {
     let mut plain = Interval::new(&pool().steps);
     plain.total.record_iterations_intended(1);
-    end(&mut plain.total, ms(1), Outcome::Ok);
+    record_iteration(&mut plain.total, ms(1), Outcome::Ok);
     let sample = samples::iteration(0, ms(0), ms(1));
     plain.total.record_iteration_in_flight(&sample);
     assert_eq!(plain, Interval::new(&pool().steps));

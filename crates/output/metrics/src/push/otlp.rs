@@ -186,7 +186,7 @@ pub(super) fn request(snapshots: &[&Snapshot], series: Series) -> Vec<u8> {
         }
     }
     if series == Series::End {
-        metrics.iter_mut().for_each(Metric::end);
+        metrics.iter_mut().for_each(Metric::push_end);
     }
     let (run, version) = snapshots
         .last()
@@ -250,20 +250,20 @@ impl Metric {
     }
 
     /// Adds a point without a value after the newest ones.
-    fn end(&mut self) {
+    fn push_end(&mut self) {
         match &mut self.data {
             Some(Data::Gauge(Gauge { data_points }) | Data::Sum(Sum { data_points, .. })) => {
                 let newest = data_points.iter().map(|point| point.time_unix_nano).max();
                 let last = |point: &&NumberPoint| Some(point.time_unix_nano) == newest;
                 let last = data_points.iter().filter(last);
-                let ends: Vec<NumberPoint> = last.map(NumberPoint::end).collect();
+                let ends: Vec<NumberPoint> = last.map(NumberPoint::end_point).collect();
                 data_points.extend(ends);
             }
             Some(Data::Histogram(Buckets { data_points, .. })) => {
                 let newest = data_points.iter().map(|point| point.time_unix_nano).max();
                 let last = |point: &&BucketsPoint| Some(point.time_unix_nano) == newest;
                 let last = data_points.iter().filter(last);
-                let ends: Vec<BucketsPoint> = last.map(BucketsPoint::end).collect();
+                let ends: Vec<BucketsPoint> = last.map(BucketsPoint::end_point).collect();
                 data_points.extend(ends);
             }
             None => {}
@@ -273,7 +273,7 @@ impl Metric {
 
 impl NumberPoint {
     /// The end of its series.
-    fn end(&self) -> Self {
+    fn end_point(&self) -> Self {
         Self {
             time_unix_nano: self.time_unix_nano.saturating_add(END_BEHIND_NS),
             flags: ENDED,
@@ -285,7 +285,7 @@ impl NumberPoint {
 
 impl BucketsPoint {
     /// The end of its series. Receivers make one series of each bucket, so the bounds are kept.
-    fn end(&self) -> Self {
+    fn end_point(&self) -> Self {
         Self {
             time_unix_nano: self.time_unix_nano.saturating_add(END_BEHIND_NS),
             flags: ENDED,

@@ -85,7 +85,7 @@ fn a_follower_sees_what_a_reader_sees() {
     recording.interval(&second[0]).unwrap();
     check(&mut follower, &path);
     let ending = runs::summary(&later, &second).ending(None);
-    drop(recording.end(&ending).unwrap());
+    drop(recording.finish(&ending).unwrap());
     check(&mut follower, &path);
     let failure = TeardownFailure {
         message: "it failed".to_owned(),

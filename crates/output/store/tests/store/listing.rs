@@ -156,7 +156,7 @@ fn a_run_that_was_resumed_to_its_end_is_not_cut_off() {
         let intervals = runs::intervals(&info, 1);
         part.interval(&intervals[0]).unwrap();
         if ends {
-            part.end(&runs::summary(&info, &intervals).ending(None))
+            part.finish(&runs::summary(&info, &intervals).ending(None))
                 .unwrap();
         }
         assert_eq!(digest(&rows(&folder)[0]).coverage, coverage, "{later}");

@@ -22,7 +22,7 @@ fn log() -> (Vec<u8>, Vec<u64>) {
         ends.push(length());
     }
     let summary = runs::summary(&info, &intervals);
-    recording.end(&summary.ending(None)).unwrap();
+    recording.finish(&summary.ending(None)).unwrap();
     (fs::read(path.join("intervals.log")).unwrap(), ends)
 }
 

@@ -85,7 +85,7 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
         recording.interval(interval).unwrap();
     }
     let ending = runs::summary(&later, &second).ending(None);
-    recording.end(&ending).unwrap();
+    recording.finish(&ending).unwrap();
     let record = Record::read(&path).unwrap();
     assert!(!record.is_whole());
     let parts: Vec<_> = record.parts.iter().map(|part| part.is_whole).collect();
@@ -128,7 +128,7 @@ fn a_whole_run_of_one_part_has_its_own_notes_alone() {
         unknown: 0.1,
     });
     let summary = reading.close(first[0].end, 0.0);
-    recording.end(&summary.ending(None)).unwrap();
+    recording.finish(&summary.ending(None)).unwrap();
     let record = Record::read(&path).unwrap();
     assert!(record.is_whole());
     assert!(record.summary.total.untimed() > 0);
@@ -239,7 +239,7 @@ fn a_directory_that_is_removed_is_an_error() {
     fs::remove_dir_all(&path).unwrap();
     let summary = runs::summary(&runs::info(0), &[]);
     let error = recording
-        .end(&summary.ending(None))
+        .finish(&summary.ending(None))
         .unwrap()
         .write_summary(b"{}")
         .unwrap_err();

@@ -129,7 +129,7 @@ pub(crate) fn whole(path: &Path, seconds: u64) -> Summary {
         recording.interval(interval).unwrap();
     }
     let summary = summary(&info, &intervals);
-    let directory = recording.end(&summary.ending(None)).unwrap();
+    let directory = recording.finish(&summary.ending(None)).unwrap();
     directory.write_summary(b"{}\n").unwrap();
     summary
 }

@@ -165,14 +165,14 @@ impl SimIo {
 
     fn end_later(&mut self, wire: Wire, ending: Ending, at: Nanos, after: Nanos) {
         if after == Nanos::ZERO {
-            self.end(wire.slot, ending, at);
+            self.end_connection(wire.slot, ending, at);
         } else {
             self.queue.add(at + after, Event::End(wire, ending));
         }
     }
 
     /// Ends a connection from the server's side.
-    pub(super) fn end(&mut self, slot: u32, ending: Ending, at: Nanos) {
+    pub(super) fn end_connection(&mut self, slot: u32, ending: Ending, at: Nanos) {
         let way = self.network.down.draw(&mut self.random);
         let link = &mut self.links[slot as usize];
         if link.far.state == FarState::Gone {
@@ -188,7 +188,7 @@ impl SimIo {
     pub(super) fn idle(&mut self, slot: u32, taken: u64, at: Nanos) {
         let far = &self.links[slot as usize].far;
         if far.taken == taken && far.received.is_empty() {
-            self.end(slot, Ending::Finished, at);
+            self.end_connection(slot, Ending::Finished, at);
         }
     }
 
@@ -198,7 +198,7 @@ impl SimIo {
         self.hosts[host].forget();
         for slot in 0..self.links.len() {
             if self.links[slot].host == host && self.links[slot].phase == Phase::Open {
-                self.end(slot as u32, Ending::Reset, at);
+                self.end_connection(slot as u32, Ending::Reset, at);
             }
         }
     }

@@ -142,7 +142,7 @@ impl SimIo {
         }
         self.speak(wire, at);
         if let Some(ending) = ending {
-            self.end(wire.slot, ending, at);
+            self.end_connection(wire.slot, ending, at);
         }
     }
 
@@ -189,7 +189,7 @@ impl SimIo {
             session.out = out;
         }
         if closes {
-            self.end(wire.slot, Ending::Finished, at);
+            self.end_connection(wire.slot, Ending::Finished, at);
         }
     }
 }

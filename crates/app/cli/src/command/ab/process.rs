@@ -82,7 +82,7 @@ impl RunProcess {
         let status = status.map_err(|error| {
             Failure::failed(format!("can't wait for a run of the experiment: {error}"))
         })?;
-        Ok(status.map(|status| self.end(status)))
+        Ok(status.map(|status| self.collect_output(status)))
     }
 
     /// Waits until the process ends.
@@ -105,7 +105,7 @@ impl RunProcess {
         }
     }
 
-    fn end(&mut self, status: ExitStatus) -> RunEnd {
+    fn collect_output(&mut self, status: ExitStatus) -> RunEnd {
         let all = [self.messages.take(), self.output.take()];
         let [stderr, stdout] = all.map(|thread| {
             let bytes = thread.and_then(|thread| thread.join().ok());

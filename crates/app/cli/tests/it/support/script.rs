@@ -162,7 +162,7 @@ impl Peer {
     }
 
     /// Closes the sending side of the connection.
-    pub(crate) fn end(&self) {
+    pub(crate) fn shut_down_write(&self) {
         let _ended = self.stream.get_ref().shutdown(Shutdown::Write);
     }
 
