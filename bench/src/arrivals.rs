@@ -24,7 +24,7 @@ impl Arrivals {
     ///
     /// # Errors
     /// If it can't listen there.
-    pub fn at(address: IpAddr, clock: Clock) -> Result<Self> {
+    pub fn listen(address: IpAddr, clock: Clock) -> Result<Self> {
         let listener = TcpListener::bind((address, 0))?;
         let address = listener.local_addr()?;
         let times: Arc<Mutex<Times>> = Arc::default();

@@ -201,7 +201,7 @@ impl<'a> Trial<'a> {
             Some(island) => (island.here(0), island.here(1)),
             None => (own, own),
         };
-        let target = Arrivals::at(IpAddr::V4(target), Clock::start())?;
+        let target = Arrivals::listen(IpAddr::V4(target), Clock::start())?;
         let server = NatsServer::start(programs, nats, &folder)?;
         let victim = random.below(AGENTS as u64) as usize;
         let mut trial = Self {

@@ -48,7 +48,7 @@ impl From<Document> for Written {
 }
 
 /// The place of a flag's value. The key's row must have a flag, because messages name it.
-fn at(key: &str) -> Place {
+fn flag_place(key: &str) -> Place {
     let place = flag(key);
     debug_assert!(place != Place::Nowhere, "the row of `{key}` has no flag");
     place
@@ -56,7 +56,7 @@ fn at(key: &str) -> Place {
 
 /// A flag's value, with the key that it sets.
 fn text(key: &str, value: &impl Display) -> Text {
-    Placed::new(value.to_string(), at(key))
+    Placed::new(value.to_string(), flag_place(key))
 }
 
 /// A value: the content of a file after `@`, standard input after `@-`, or the text itself.
@@ -65,7 +65,7 @@ fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
     match value.strip_prefix('@') {
         None => Ok(Payload::Text(text(key, &value))),
         Some("-") => {
-            let place = match at(key) {
+            let place = match flag_place(key) {
                 Place::Flag { name } => Place::Stdin { flag: name },
                 place => place,
             };
@@ -96,7 +96,10 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
         let shown = given.escape_debug();
         let message =
             format!("`{shown}` is not of the form NAME=FILE; use one such as users=users.csv");
-        return Err(Failure::usage(Diagnostic::new(&at("feeds"), message)));
+        return Err(Failure::usage(Diagnostic::new(
+            &flag_place("feeds"),
+            message,
+        )));
     };
     let file = text("feeds", &path);
     let extension = Path::new(path).extension().and_then(|e| e.to_str());
@@ -108,7 +111,7 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
         Some(other) => {
             let shown = other.escape_debug();
             let message = format!("unknown order `{shown}`; use turn, random or once");
-            let place = at("feeds.order");
+            let place = flag_place("feeds.order");
             return Err(Failure::usage(Diagnostic::new(&place, message)));
         }
     };
@@ -234,6 +237,9 @@ fn set_speed(document: &mut Document, speed: &str) -> Result<(), Failure> {
     let message = "the plan has no request file whose timing could change";
     match is_set {
         true => Ok(()),
-        false => Err(Failure::usage(Diagnostic::new(&at("speed"), message))),
+        false => Err(Failure::usage(Diagnostic::new(
+            &flag_place("speed"),
+            message,
+        ))),
     }
 }

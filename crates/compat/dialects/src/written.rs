@@ -12,23 +12,23 @@ pub(crate) struct Tool(pub(crate) &'static str);
 
 impl Tool {
     /// The place of a flag.
-    pub(crate) const fn at(self, name: &'static str) -> Place {
+    pub(crate) const fn flag_place(self, name: &'static str) -> Place {
         Place::Dialect { tool: self.0, name }
     }
 
     /// A flag's value.
     pub(crate) fn text(self, name: &'static str, value: &impl ToString) -> Text {
-        Placed::new(value.to_string(), self.at(name))
+        Placed::new(value.to_string(), self.flag_place(name))
     }
 
     /// The value of a flag with a number.
     pub(crate) fn count(self, name: &'static str, value: impl Into<u64>) -> Count {
-        Placed::new(value.into(), self.at(name))
+        Placed::new(value.into(), self.flag_place(name))
     }
 
     /// The value of a flag without an argument.
     pub(crate) const fn switch(self, name: &'static str, value: bool) -> Switch {
-        Placed::new(value, self.at(name))
+        Placed::new(value, self.flag_place(name))
     }
 
     /// A bound in time; `Nanos::MAX` is written as 0, which means unbounded.
@@ -43,7 +43,7 @@ impl Tool {
     /// guard of targets is off.
     pub(crate) fn generator(self, seed: u64) -> Generator {
         Generator {
-            seed: Some(Placed::new(seed, self.at(""))),
+            seed: Some(Placed::new(seed, self.flag_place(""))),
             i_own_this_target: Some(self.switch("", true)),
             ..Generator::default()
         }

@@ -192,7 +192,7 @@ pub(crate) enum Place<'t> {
 
 impl Place<'_> {
     /// The byte offset of the node's start.
-    pub(crate) const fn at(&self) -> usize {
+    pub(crate) const fn offset(&self) -> usize {
         match self {
             Self::Action(pipe) | Self::Pipe(pipe) => pipe.at,
             Self::Command(command) => command.at,

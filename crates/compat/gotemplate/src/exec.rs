@@ -235,7 +235,7 @@ impl<'t> State<'t, '_> {
         let text = match &self.at {
             None => format!("template: {}: {message}", self.definition.name),
             Some(place) => {
-                let before = &self.text[..place.at()];
+                let before = &self.text[..place.offset()];
                 let line = 1 + before.matches('\n').count();
                 let column = before
                     .rfind('\n')

@@ -32,7 +32,7 @@ const SECONDS_MAX: i64 = 253_402_300_799 + (i64::MAX / 1_000_000_000);
 
 impl Moment {
     /// A moment at a place; in UTC if the place is unknown.
-    pub(crate) fn at(env: &dyn Env, unix_seconds: i64, nanos: u32, place: &str) -> Self {
+    pub(crate) fn from_unix(env: &dyn Env, unix_seconds: i64, nanos: u32, place: &str) -> Self {
         let unix_seconds = unix_seconds.clamp(-SECONDS_MAX, SECONDS_MAX);
         let zone = match place {
             "UTC" | "" => None,
@@ -95,7 +95,7 @@ impl Moment {
         let seconds = now.div_euclid(1_000_000_000);
         // The remainder is from 0 to below a second.
         let nanos = u32::try_from(now.rem_euclid(1_000_000_000)).unwrap_or(0);
-        Self::at(env, seconds, nanos, "Local")
+        Self::from_unix(env, seconds, nanos, "Local")
     }
 
     pub(crate) const fn is_zero(&self) -> bool {
@@ -120,7 +120,7 @@ impl Moment {
             let abbreviation = &self.abbreviation;
             return Self::at_offset(unix_seconds, nanos, self.offset_seconds, abbreviation);
         }
-        Self::at(env, unix_seconds, nanos, &self.place)
+        Self::from_unix(env, unix_seconds, nanos, &self.place)
     }
 
     /// The nanoseconds since `other`, clamped to the range of a duration.

@@ -53,7 +53,7 @@ pub(crate) struct Timers {
 
 impl Timers {
     /// Adds a wake.
-    pub(crate) fn at(&mut self, at: Nanos, wake: Wake) {
+    pub(crate) fn insert(&mut self, at: Nanos, wake: Wake) {
         self.added += 1;
         let order = self.added;
         self.heap.push(Reverse(Entry { at, order, wake }));
@@ -92,7 +92,7 @@ mod tests {
         let mut timers = Timers::default();
         let seat = |n| Wake::Seat(ShareId(n));
         for (at, n) in [(7, 1), (5, 2), (7, 3), (6, 4)] {
-            timers.at(Nanos(at), seat(n));
+            timers.insert(Nanos(at), seat(n));
         }
         assert_eq!(timers.next(), Nanos(5));
         assert_eq!(timers.due(Nanos(4)), None);

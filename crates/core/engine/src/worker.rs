@@ -53,7 +53,7 @@ impl<I: Io> Worker<I> {
 
     /// A pool, and the context for its calls.
     #[inline]
-    fn at(&mut self, index: usize) -> (&mut PoolRun, PoolContext<'_, I>) {
+    fn pool_context(&mut self, index: usize) -> (&mut PoolRun, PoolContext<'_, I>) {
         let slots = SlotShare {
             index: index as u32,
             of: self.pools.len() as u32,
@@ -76,7 +76,7 @@ impl<I: Io> Worker<I> {
         index: usize,
         act: impl FnOnce(&mut PoolRun, &mut PoolContext<'_, I>) -> T,
     ) -> T {
-        let (pool, mut cx) = self.at(index);
+        let (pool, mut cx) = self.pool_context(index);
         let made = act(pool, &mut cx);
         if let Err(at) = pool.settle(&mut cx) {
             self.settle_from(index, at);
@@ -128,7 +128,7 @@ impl<I: Io> Worker<I> {
     fn settle_from(&mut self, index: usize, mut at: Nanos) {
         loop {
             self.roll(at);
-            let (pool, mut cx) = self.at(index);
+            let (pool, mut cx) = self.pool_context(index);
             match pool.settle(&mut cx) {
                 Ok(()) => return,
                 Err(next) => at = next,
@@ -152,7 +152,7 @@ impl<I: Io> Worker<I> {
             // A pool with a silent target does not use up the others' part.
             let at_once = (DIALS_AT_ONCE / opening.len().max(1)).max(1);
             opening.retain(|index| {
-                let (pool, mut cx) = self.at(*index);
+                let (pool, mut cx) = self.pool_context(*index);
                 !pool.open_more(&mut cx, &mut dialed[*index], at_once)
             });
             (0..self.pools.len()).for_each(|index| self.flush(index, Output::All));
@@ -262,7 +262,7 @@ impl<I: Io> Worker<I> {
     /// Starts due requests of a pool, up to a turn's portion.
     #[inline]
     fn start_due(&mut self, index: usize, now: Nanos) {
-        let (pool, mut cx) = self.at(index);
+        let (pool, mut cx) = self.pool_context(index);
         for _ in 0..pool.portion {
             if !pool.start_next(&mut cx, now) {
                 break;
@@ -396,7 +396,7 @@ impl<I: Io> Worker<I> {
             while self.act(index, |pool, cx| pool.start_next(cx, now)) {}
         }
         self.flush(index, Output::All);
-        let (pool, mut cx) = self.at(index);
+        let (pool, mut cx) = self.pool_context(index);
         pool.stop(&mut cx, now);
         self.account(index);
     }
@@ -404,7 +404,7 @@ impl<I: Io> Worker<I> {
     /// Makes the samples of a pool's ended exchanges, without starting others.
     fn account(&mut self, index: usize) {
         loop {
-            let (pool, mut cx) = self.at(index);
+            let (pool, mut cx) = self.pool_context(index);
             match pool.account_all(&mut cx) {
                 Ok(()) => return,
                 Err(at) => self.roll(at),
@@ -414,12 +414,12 @@ impl<I: Io> Worker<I> {
 
     /// Makes a pool's final account, once.
     fn finish_pool(&mut self, index: usize) {
-        let (pool, mut cx) = self.at(index);
+        let (pool, mut cx) = self.pool_context(index);
         pool.transmit(&mut cx, |it, parts| it.drain_input(parts));
         self.account(index);
         let now = self.io.now();
         self.roll(now);
-        let (pool, mut cx) = self.at(index);
+        let (pool, mut cx) = self.pool_context(index);
         pool.finish(&mut cx, now);
         self.finished += 1;
     }

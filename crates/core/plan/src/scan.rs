@@ -13,7 +13,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The current byte position.
-    pub(crate) fn at(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.at
     }
 

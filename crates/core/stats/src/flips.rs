@@ -100,13 +100,13 @@ impl Looks {
         let mut ended = vec![false; outcomes.len()];
         let looks = (1..pairs).filter(|look| self.is_look(*look));
         for look in looks {
-            let most = Look::at(look, figures).most(&outcomes);
+            let most = Look::after_pairs(look, figures).most(&outcomes);
             let bound = self.bound(&most, &ended, look);
             for (ended, most) in ended.iter_mut().zip(&most) {
                 *ended |= *most <= bound;
             }
         }
-        let look = Look::at(pairs, figures);
+        let look = Look::after_pairs(pairs, figures);
         let most = look.most(&outcomes);
         let raised = |(own, is_test): (f64, bool)| {
             let each = ended.iter().zip(&most);
@@ -188,9 +188,12 @@ struct Figure {
 }
 
 impl Look {
-    fn at(pairs: usize, figures: &[Differences]) -> Self {
+    fn after_pairs(pairs: usize, figures: &[Differences]) -> Self {
         Self {
-            figures: figures.iter().map(|of| Figure::at(pairs, of)).collect(),
+            figures: figures
+                .iter()
+                .map(|of| Figure::after_pairs(pairs, of))
+                .collect(),
         }
     }
 
@@ -215,7 +218,7 @@ impl Look {
 }
 
 impl Figure {
-    fn at(pairs: usize, figure: &Differences) -> Self {
+    fn after_pairs(pairs: usize, figure: &Differences) -> Self {
         let seen = &figure.of_pairs[..pairs];
         let ranks = Ranks::from_differences(seen);
         let above = |at: &usize| seen[*at] > 0.0;

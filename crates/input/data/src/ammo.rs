@@ -118,7 +118,7 @@ impl fmt::Display for AmmoError {
 impl std::error::Error for AmmoError {}
 
 impl AmmoError {
-    fn at(line: u64, message: impl Into<String>) -> Self {
+    fn at_line(line: u64, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { line, message }
     }
@@ -178,7 +178,7 @@ impl Ammo {
             ammo.note(unmet, 0);
             return Ok(ammo);
         }
-        Err(AmmoError::at(
+        Err(AmmoError::at_line(
             0,
             match ammo.options.chosen.is_empty() {
                 true => "the file has no requests".to_owned(),
@@ -193,8 +193,10 @@ impl Ammo {
     /// HAR is one JSON value, which is read as a whole.
     fn read_har(&mut self) -> Result<(), AmmoError> {
         let opened = Window::open(Arc::clone(&self.source));
-        let mut window = opened.map_err(|error| AmmoError::at(0, error))?;
-        let bytes = window.whole().map_err(|error| AmmoError::at(0, error))?;
+        let mut window = opened.map_err(|error| AmmoError::at_line(0, error))?;
+        let bytes = window
+            .whole()
+            .map_err(|error| AmmoError::at_line(0, error))?;
         let mut all = Batch::default();
         har::decode(bytes, &mut all)?;
         self.left_out.0 = all.take_left_out();
@@ -211,7 +213,7 @@ impl Ammo {
 
     fn read_entries(&mut self) -> Result<(), AmmoError> {
         let opened = Window::open(Arc::clone(&self.source));
-        let mut window = opened.map_err(|error| AmmoError::at(0, error))?;
+        let mut window = opened.map_err(|error| AmmoError::at_line(0, error))?;
         let mut decoder = Decoder::new(self.options.format);
         let mut index = block::Index::new(STRIDE_BYTES, INDEX_MAX, STATES_BYTES_MAX);
         let mut all = Batch::default();
@@ -235,9 +237,11 @@ impl Ammo {
                     }
                     line += window.consume(bytes);
                 }
-                Step::More => window.grow().map_err(|error| AmmoError::at(line, error))?,
+                Step::More => window
+                    .grow()
+                    .map_err(|error| AmmoError::at_line(line, error))?,
                 Step::Broken { at, message } => {
-                    return Err(AmmoError::at(line + window.lines_before(at), message));
+                    return Err(AmmoError::at_line(line + window.lines_before(at), message));
                 }
                 Step::End => break,
             }
@@ -271,7 +275,7 @@ impl Ammo {
     /// chosen.
     fn keep(&mut self, batch: &mut Batch, line: u64) -> Result<(), AmmoError> {
         let class = self.classes.add(batch.last());
-        let class = class.map_err(|message| AmmoError::at(line, message))?;
+        let class = class.map_err(|message| AmmoError::at_line(line, message))?;
         let Some(class) = class else {
             batch.pop();
             return Ok(());
@@ -283,17 +287,17 @@ impl Ammo {
             let time = batch
                 .last()
                 .time
-                .ok_or_else(|| AmmoError::at(line, missing))?;
+                .ok_or_else(|| AmmoError::at_line(line, missing))?;
             if self.times.len() == TIMES_MAX {
                 let message =
                     format!("a replay at recorded times can have at most {TIMES_MAX} requests");
-                return Err(AmmoError::at(line, message));
+                return Err(AmmoError::at_line(line, message));
             }
             self.times.push(time);
         }
         batch.set_class(class);
         let made = self.make_message(batch);
-        made.map_err(|message| AmmoError::at(line, message))?;
+        made.map_err(|message| AmmoError::at_line(line, message))?;
         self.rows += 1;
         Ok(())
     }

@@ -86,7 +86,7 @@ impl fmt::Display for FeedError {
 impl std::error::Error for FeedError {}
 
 impl FeedError {
-    fn at(line: u64, message: impl Into<String>) -> Self {
+    fn at_line(line: u64, message: impl Into<String>) -> Self {
         Self {
             line,
             message: message.into(),
@@ -152,20 +152,21 @@ impl Feed {
     /// Rows of several kinds or lengths, or none.
     pub fn from_inline(json: &str, fields: &[String]) -> Result<Self, FeedError> {
         let read: Result<Vec<serde_json::Value>, _> = serde_json::from_str(json);
-        let rows = read.map_err(|_| FeedError::at(0, "the rows must be a list"))?;
+        let rows = read.map_err(|_| FeedError::at_line(0, "the rows must be a list"))?;
         if rows.iter().all(serde_json::Value::is_array) && !rows.is_empty() {
             return Self::of_lists(rows, fields);
         }
         let mut columns = JsonColumns::default();
         let mut read = Vec::with_capacity(rows.len());
         for (number, row) in (1..).zip(rows) {
-            let of_row =
-                |error: FeedError| FeedError::at(0, format!("row {number}: {}", error.message));
+            let of_row = |error: FeedError| {
+                FeedError::at_line(0, format!("row {number}: {}", error.message))
+            };
             read.push(columns.row(row, 0).map_err(of_row)?);
         }
         if !fields.is_empty() {
             let message = "`fields` is only for rows that are lists";
-            return Err(FeedError::at(0, message));
+            return Err(FeedError::at_line(0, message));
         }
         let names = columns.list().map(|(name, _)| name.to_owned()).collect();
         Self::of_cells(names, columns.cells(read))
@@ -181,7 +182,7 @@ impl Feed {
             if values.len() != fields.len() {
                 let (has, wants) = (counted(values.len() as u64, "value"), fields.len());
                 let message = format!("row {number} has {has}, but `fields` has {wants}");
-                return Err(FeedError::at(0, message));
+                return Err(FeedError::at_line(0, message));
             }
             cells.extend(values.into_iter().map(json_rows::from_json));
         }
@@ -212,7 +213,7 @@ impl Feed {
 
     fn of_cells(names: Vec<String>, cells: Vec<Value>) -> Result<Self, FeedError> {
         if cells.is_empty() {
-            return Err(FeedError::at(0, "the feed has no rows"));
+            return Err(FeedError::at_line(0, "the feed has no rows"));
         }
         let rows = cells.len() / names.len();
         let columns = names.into_iter().enumerate().map(|(at, name)| {
@@ -332,7 +333,7 @@ pub(crate) fn counted(count: u64, thing: &str) -> String {
 /// name can't be read.
 fn check_columns(columns: &[String], line: u64) -> Result<(), FeedError> {
     if !columns.is_empty() && columns.iter().all(String::is_empty) {
-        return Err(FeedError::at(line, "no column has a name"));
+        return Err(FeedError::at_line(line, "no column has a name"));
     }
     let mut known = HashSet::with_capacity(columns.len());
     for (at, name) in columns.iter().enumerate() {
@@ -342,10 +343,10 @@ fn check_columns(columns: &[String], line: u64) -> Result<(), FeedError> {
         }
         if name.contains(char::is_control) {
             let message = format!("the name of column {} has a control character", at + 1);
-            return Err(FeedError::at(line, message));
+            return Err(FeedError::at_line(line, message));
         }
         if !known.insert(name) {
-            return Err(FeedError::at(
+            return Err(FeedError::at_line(
                 line,
                 format!("two columns are named `{name}`"),
             ));

@@ -44,7 +44,7 @@ impl JsonPath {
         out: &mut String,
     ) -> Result<ValueForm, NoValue> {
         let mut scanner = Scanner::new(body)?;
-        let root = scanner.at();
+        let root = scanner.position();
         let mut gather = pick.gather(out);
         let mut value = scanner.clone();
         let mut is_text = pick == Pick::Maybe;
@@ -87,7 +87,7 @@ impl JsonPath {
     /// How far the path leads, and the content instead of its next step.
     fn explain(&self, body: &[u8]) -> Result<String, Broken> {
         let mut scanner = Scanner::new(body)?;
-        let mut at = scanner.at();
+        let mut at = scanner.position();
         let mut place = String::from("$");
         for selector in self.steps() {
             let Some(value) = find(&mut scanner, at, selector)? else {
@@ -111,7 +111,7 @@ fn visit_one(
     scanner: &mut Scanner<'_>,
     visit: &mut dyn FnMut(usize) -> walk::Flow,
 ) -> walk::Flow {
-    let root = scanner.at();
+    let root = scanner.position();
     match find_one(segments, scanner, root)? {
         Some(at) => visit(at),
         None => Ok(ControlFlow::Continue(())),
@@ -126,9 +126,9 @@ fn describe(scanner: &mut Scanner<'_>, at: usize) -> Result<String, Broken> {
         return Ok(format!("an array of {count}"));
     }
     if !children.are_members() {
-        let start = scanner.at();
+        let start = scanner.position();
         scanner.skip_value()?;
-        let value = excerpt(scanner.bytes(start, scanner.at()));
+        let value = excerpt(scanner.bytes(start, scanner.position()));
         return Ok(format!("which is {value}"));
     }
     let mut names = Vec::new();

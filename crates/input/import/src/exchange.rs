@@ -373,7 +373,7 @@ impl Exchanges {
             if let Some(why) = wrong {
                 let place =
                     || format!("{} {}", shown(&request.method), shown(request.url.as_str()));
-                notes.at(format!("a request is left out, because {why}"), place);
+                notes.add_at(format!("a request is left out, because {why}"), place);
                 return false;
             }
             let name = request.name.as_deref().unwrap_or(request.url.as_str());
@@ -389,7 +389,7 @@ impl Exchanges {
                 };
                 if let Some(error) = &error {
                     let place = || format!("`{}` of {}", shown(field), shown(name));
-                    notes.at(format!("a header is left out: {error}"), place);
+                    notes.add_at(format!("a header is left out: {error}"), place);
                 }
                 error.is_none()
             });
@@ -510,7 +510,7 @@ fn note_length(given: &str, length: Option<usize>, notes: &mut Notes, place: &st
             length => format!("the body has {length} bytes"),
         };
         let given: String = given.chars().take(40).collect();
-        notes.at(
+        notes.add_at(
             format!("the field `Content-Length: {given}` is left out, because {body}"),
             || place.chars().take(80).collect(),
         );

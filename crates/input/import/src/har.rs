@@ -35,7 +35,7 @@ pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     for entry in entries {
         let started = entry.started().map(Nanos);
         if let Some(why) = left_out(&entry.request) {
-            all.notes.at(why.to_owned(), || {
+            all.notes.add_at(why.to_owned(), || {
                 format!("`{}`", shown(&entry.request.url()))
             });
             continue;
@@ -66,7 +66,7 @@ pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
         Some(_) if keeps_pauses => {
             for name in timeless {
                 let finding = "an entry has no valid `startedDateTime`, so no pause is before it";
-                all.notes.at(finding.to_owned(), || shown(&name));
+                all.notes.add_at(finding.to_owned(), || shown(&name));
             }
         }
         _ => {}
@@ -105,7 +105,7 @@ fn entries(archive: &Value, all: &mut Exchanges) -> Result<Vec<HarEntry>, String
             Ok(entry) => entries.push(entry),
             Err(why) => {
                 let finding = format!("an entry is left out, because it can't be read: {why}");
-                all.notes.at(finding, || format!("#/log/entries/{at}"));
+                all.notes.add_at(finding, || format!("#/log/entries/{at}"));
             }
         }
     }
@@ -121,7 +121,7 @@ fn exchange(request: &HarRequest, all: &mut Exchanges) -> Exchange {
     });
     let place = exchange.name.clone().unwrap_or_default();
     for difference in request.differences() {
-        all.notes.at(difference, || shown(&place));
+        all.notes.add_at(difference, || shown(&place));
     }
     for (name, value) in request.fields() {
         if name.eq_ignore_ascii_case("accept-encoding") {
@@ -150,7 +150,7 @@ fn exchange(request: &HarRequest, all: &mut Exchanges) -> Exchange {
             "the files of a body are not imported, because an archive lacks their content";
         let named = file.file_name.as_deref().unwrap_or_default();
         all.notes
-            .at(finding.to_owned(), || format!("`{}`", shown(named)));
+            .add_at(finding.to_owned(), || format!("`{}`", shown(named)));
     }
     exchange.body = request.body().and_then(|body| content(body, &mut exchange));
     exchange

@@ -30,7 +30,7 @@ impl Notes {
     }
 
     /// Adds a finding at a place, which is computed only if it will be listed.
-    pub(crate) fn at(&mut self, finding: String, place: impl FnOnce() -> String) {
+    pub(crate) fn add_at(&mut self, finding: String, place: impl FnOnce() -> String) {
         let group = self.group(finding);
         if group.places.len() == PLACES_MAX {
             group.others += 1;
@@ -88,10 +88,10 @@ mod tests {
         notes.add("once".to_owned());
         notes.add("once".to_owned());
         for n in 0..650 {
-            notes.at("`x` is not read".to_owned(), || format!("#/{n}"));
+            notes.add_at("`x` is not read".to_owned(), || format!("#/{n}"));
         }
-        notes.at("`y` is not read".to_owned(), || "#/a".to_owned());
-        notes.at("`y` is not read".to_owned(), || "#/a".to_owned());
+        notes.add_at("`y` is not read".to_owned(), || "#/a".to_owned());
+        notes.add_at("`y` is not read".to_owned(), || "#/a".to_owned());
         assert_eq!(
             notes.sentences(),
             [

@@ -109,9 +109,9 @@ impl<'a> Reader<'a> {
         self.seen.check(self.root, &keys::DOCUMENT, notes);
         let paths = self.root.get("paths");
         match paths.resolved() {
-            Err(why) => notes.at(why, || paths.place()),
+            Err(why) => notes.add_at(why, || paths.place()),
             Ok(paths) if !paths.is_mapping() => {
-                notes.at("`paths` is not a mapping".to_owned(), || paths.place());
+                notes.add_at("`paths` is not a mapping".to_owned(), || paths.place());
             }
             Ok(_) => {}
         }
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
                 Ok(item) => self.path(path, given, item),
                 Err(why) => {
                     let finding = format!("a path is left out, because {why}");
-                    self.all.notes.at(finding, || shown(path));
+                    self.all.notes.add_at(finding, || shown(path));
                 }
             }
         }
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
                 Err(why) => {
                     let finding = format!("an operation is left out, because {why}");
                     let place = || format!("{} {}", method.to_uppercase(), shown(path));
-                    self.all.notes.at(finding, place);
+                    self.all.notes.add_at(finding, place);
                     continue;
                 }
             };
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
             if let Some(why) = self.left_out(&operation) {
                 let finding =
                     format!("operations are left out, because {why}; use --all to keep them");
-                self.all.notes.at(finding, || operation.shown());
+                self.all.notes.add_at(finding, || operation.shown());
                 continue;
             }
             let servers = [node.get("servers"), find("servers")];
@@ -250,14 +250,14 @@ impl<'a> Reader<'a> {
             };
             if let Some(why) = why {
                 let finding = format!("parameters are left out, because {why}");
-                self.all.notes.at(finding, || operation.shown());
+                self.all.notes.add_at(finding, || operation.shown());
             }
             for given in parameters.list() {
                 let parameter = match given.resolved() {
                     Ok(parameter) => parameter,
                     Err(why) => {
                         let finding = format!("a parameter is left out, because {why}");
-                        self.all.notes.at(finding, || operation.shown());
+                        self.all.notes.add_at(finding, || operation.shown());
                         continue;
                     }
                 };
@@ -283,27 +283,27 @@ impl<'a> Reader<'a> {
                 "a parameter whose place is `{}` is not imported",
                 shown(place)
             );
-            return self.all.notes.at(finding, at);
+            return self.all.notes.add_at(finding, at);
         }
         let required = parameter.get("required");
         if !required.is_null() && required.value().as_bool().is_none() {
             let finding = "`required` is not `true` or `false`".to_owned();
-            self.all.notes.at(finding, || required.place());
+            self.all.notes.add_at(finding, || required.place());
         }
         if place != "path" && !required.is_true() {
             let finding = format!("optional {place} parameters are left out");
-            return self.all.notes.at(finding, at);
+            return self.all.notes.add_at(finding, at);
         }
         if place == "header" && Header::new(name, b"").is_err() {
             let finding =
                 "a header parameter is left out: a header can't have this name".to_owned();
-            return self.all.notes.at(finding, at);
+            return self.all.notes.add_at(finding, at);
         }
         let mut ignored = IGNORED.iter().filter(|_| place == "header");
         if ignored.any(|own| name.eq_ignore_ascii_case(own)) {
             let finding = "a parameter for this header is left out, as OpenAPI has it: it follows \
                            from the body or the security scheme";
-            return self.all.notes.at(finding.to_owned(), at);
+            return self.all.notes.add_at(finding.to_owned(), at);
         }
         self.seen
             .check(parameter, &keys::PARAMETER, &mut self.all.notes);
@@ -344,7 +344,7 @@ impl<'a> Reader<'a> {
             .unwrap_or_else(|| Value::from(UNKNOWN));
         if place == "path" && value.as_str() == Some("") {
             let finding = "the example of a path parameter is empty, so the plan has 1";
-            self.all.notes.at(finding.to_owned(), at);
+            self.all.notes.add_at(finding.to_owned(), at);
             value = Value::from(UNKNOWN);
         }
         let usual = if matches!(place, "path" | "header") {
@@ -361,7 +361,7 @@ impl<'a> Reader<'a> {
                         "the style `{}` does not fit a {place} parameter",
                         shown(given)
                     );
-                    self.all.notes.at(finding, at);
+                    self.all.notes.add_at(finding, at);
                     usual
                 }
             },
@@ -428,7 +428,7 @@ impl<'a> Reader<'a> {
                 "a parameter of the type {} has a value in JSON",
                 shown(media_type)
             );
-            self.all.notes.at(finding, at);
+            self.all.notes.add_at(finding, at);
         }
         value.to_string()
     }
@@ -440,7 +440,7 @@ impl<'a> Reader<'a> {
         let (path, fragment) = given.split_once('#').unwrap_or((given, ""));
         if !fragment.is_empty() {
             let finding = "what follows a `#` in a path is left out".to_owned();
-            self.all.notes.at(finding, || operation.shown());
+            self.all.notes.add_at(finding, || operation.shown());
         }
         let slash = if path.starts_with('/') { "" } else { "/" };
         let mut out = slash.to_owned();
@@ -469,7 +469,7 @@ impl<'a> Reader<'a> {
                 None => {
                     let finding = "a parameter of a path is not described, so the plan has 1";
                     let place = || format!("`{}` of {}", shown(name), operation.shown());
-                    self.all.notes.at(finding.to_owned(), place);
+                    self.all.notes.add_at(finding.to_owned(), place);
                     out.push_str(UNKNOWN);
                 }
             }
@@ -477,13 +477,15 @@ impl<'a> Reader<'a> {
         out.push_str(&escaped(rest));
         if out.contains(['{', '}']) {
             let finding = "a path has braces that are no parameters; they are sent as they are";
-            self.all.notes.at(finding.to_owned(), || operation.shown());
+            self.all
+                .notes
+                .add_at(finding.to_owned(), || operation.shown());
         }
         for (name, _) in values {
             if !used.contains(&name) {
                 let finding = "a path parameter is left out, because its path has no such place";
                 let place = || format!("`{}` of {}", shown(name), operation.shown());
-                self.all.notes.at(finding.to_owned(), place);
+                self.all.notes.add_at(finding.to_owned(), place);
             }
         }
         out
@@ -502,7 +504,7 @@ fn example(of: Node<'_>, notes: &mut Notes) -> Option<Value> {
                 let values = [example.get("value"), example.get("dataValue")];
                 given = values.into_iter().find(|value| !value.is_null());
             }
-            Err(why) => notes.at(why, || format!("`{}` of {}", shown(name), of.place())),
+            Err(why) => notes.add_at(why, || format!("`{}` of {}", shown(name), of.place())),
         }
     }
     match given {

@@ -154,7 +154,7 @@ impl Reader {
             };
             if let Some(finding) = finding {
                 let place = || format!("`{}`", shown(&pair.key));
-                self.all.notes.at(finding.to_owned(), place);
+                self.all.notes.add_at(finding.to_owned(), place);
             }
             if !pair.key.is_empty() {
                 self.values.insert(pair.key.clone(), pair.text());
@@ -164,7 +164,9 @@ impl Reader {
         let endless: Vec<&String> = keys.iter().filter(|key| self.is_endless(key)).collect();
         for key in endless {
             let finding = "a variable refers to itself and is left out".to_owned();
-            self.all.notes.at(finding, || format!("`{}`", shown(key)));
+            self.all
+                .notes
+                .add_at(finding, || format!("`{}`", shown(key)));
             self.values.remove(key);
         }
         let mut used = BTreeSet::new();
@@ -217,7 +219,7 @@ impl Reader {
         if of.get("event").list().any(has_code) {
             self.all
                 .notes
-                .at("scripts are not imported".to_owned(), || shown(name));
+                .add_at("scripts are not imported".to_owned(), || shown(name));
         }
     }
 
@@ -247,11 +249,11 @@ impl Reader {
         if item.get("item").value().is_array() {
             if depth >= DEPTH_MAX {
                 let finding = "a folder is nested too deeply and is left out".to_owned();
-                return self.all.notes.at(finding, || shown(&name));
+                return self.all.notes.add_at(finding, || shown(&name));
             }
             if !item.get("request").is_null() {
                 let finding = "a folder has a request, which is left out, as Postman does";
-                self.all.notes.at(finding.to_owned(), || shown(&name));
+                self.all.notes.add_at(finding.to_owned(), || shown(&name));
             }
             for below in item.get("item").list() {
                 self.item(below, &name, inherited, depth + 1);
@@ -272,12 +274,15 @@ impl Reader {
         let given = if is_text { request } else { request.get("url") };
         let Some(url) = self.url(given, name) else {
             let finding = "a request has no URL and is left out".to_owned();
-            return self.all.notes.at(finding, || format!("`{}`", shown(name)));
+            return self
+                .all
+                .notes
+                .add_at(finding, || format!("`{}`", shown(name)));
         };
         let method = request.get("method");
         if method.str().is_none() && !method.is_null() {
             let finding = "a method is not a text, so the plan has GET".to_owned();
-            self.all.notes.at(finding, || method.place());
+            self.all.notes.add_at(finding, || method.place());
         }
         let method = self
             .fixed_or_note(method.str().unwrap_or("GET"), "method", name)
@@ -308,7 +313,7 @@ impl Reader {
                 None => {
                     let finding = "a header is left out: it has no colon".to_owned();
                     let place = || format!("`{}` of {}", shown(line), shown(name));
-                    self.all.notes.at(finding, place);
+                    self.all.notes.add_at(finding, place);
                 }
             }
         }
@@ -319,7 +324,7 @@ impl Reader {
             if Header::new(&key, b"").is_err() {
                 let finding = "a header is left out: a header can't have this name".to_owned();
                 let place = || format!("`{}` of {}", shown(&key), shown(name));
-                self.all.notes.at(finding, place);
+                self.all.notes.add_at(finding, place);
                 continue;
             }
             let value = self.words(value.trim());
@@ -346,7 +351,7 @@ impl Reader {
             let finding =
                 format!("a {what} is left out, because its name has a variable without a value");
             let place = || format!("`{}` of {}", shown(given), shown(name));
-            self.all.notes.at(finding, place);
+            self.all.notes.add_at(finding, place);
         }
         fixed
     }
@@ -393,7 +398,7 @@ impl Reader {
                 let name = shown(&rest[at..end + 2]);
                 self.all
                     .notes
-                    .at(finding.to_owned(), || format!("`{name}` of {place}"));
+                    .add_at(finding.to_owned(), || format!("`{name}` of {place}"));
             }
             out.push_str(&text(&rest[..begin]));
             let name = rest[begin + 2..end].trim();
@@ -436,7 +441,7 @@ impl Reader {
             shown(name)
         );
         let place = self.place.clone();
-        self.all.notes.at(finding, || place);
+        self.all.notes.add_at(finding, || place);
         format!("${{env:{variable}:-{usual}}}")
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn sample(schema: Node<'_>, notes: &mut Notes) -> Option<Value> {
     if samples.is_cut {
         let finding =
             format!("an example ends after {VALUES_MAX} values; write a smaller `example`");
-        notes.at(finding, || schema.place());
+        notes.add_at(finding, || schema.place());
     }
     made
 }
@@ -121,7 +121,7 @@ impl<'a> Merged<'a> {
             let finding = format!(
                 "a schema combines more than {VALUES_MAX} schemas, and the others are left out"
             );
-            notes.at(finding, || schema.place());
+            notes.add_at(finding, || schema.place());
         }
         merged
     }
@@ -133,7 +133,7 @@ impl<'a> Merged<'a> {
         let mut node = schema;
         loop {
             if passed.len() > DEPTH_MAX || passed.iter().any(|part| part.is(node)) {
-                notes.at(ENDLESS.to_owned(), || node.place());
+                notes.add_at(ENDLESS.to_owned(), || node.place());
                 break;
             }
             if self.parts.len() >= VALUES_MAX || self.parts.iter().any(|part| part.is(node)) {
@@ -148,7 +148,7 @@ impl<'a> Merged<'a> {
             match referred {
                 Some(Ok(next)) => node = next,
                 Some(Err(why)) => {
-                    notes.at(why, || node.place());
+                    notes.add_at(why, || node.place());
                     break;
                 }
                 None => break,
@@ -160,7 +160,7 @@ impl<'a> Merged<'a> {
     fn add(&mut self, schema: Node<'a>, depth: usize, notes: &mut Notes) {
         if depth > DEPTH_MAX {
             let finding = "schemas are combined too deeply, and the inner ones are left out";
-            return notes.at(finding.to_owned(), || schema.place());
+            return notes.add_at(finding.to_owned(), || schema.place());
         }
         for part in self.add_own(schema, notes) {
             self.add_others(part, depth, notes);
@@ -182,7 +182,7 @@ impl<'a> Merged<'a> {
                         chosen = Some(choice);
                         break;
                     }
-                    Err(why) => notes.at(why, || choice.place()),
+                    Err(why) => notes.add_at(why, || choice.place()),
                 }
             }
             let Some(choice) = chosen else {
@@ -315,7 +315,7 @@ impl<'a> Samples<'a, '_> {
         }
         if self.within.len() >= DEPTH_MAX {
             let finding = "schemas are nested too deeply, and the inner ones are left out";
-            self.notes.at(finding.to_owned(), || own.place());
+            self.notes.add_at(finding.to_owned(), || own.place());
             return None;
         }
         self.within.push(own);
@@ -362,7 +362,7 @@ impl<'a> Samples<'a, '_> {
     fn note(&mut self, merged: &Merged<'a>, finding: String) {
         let place = merged.parts.last().copied();
         self.notes
-            .at(finding, || place.map(Node::place).unwrap_or_default());
+            .add_at(finding, || place.map(Node::place).unwrap_or_default());
     }
 
     /// An object with the properties that a client may send.
@@ -391,7 +391,7 @@ impl<'a> Samples<'a, '_> {
                         false => "its schema gives no value",
                     };
                     let finding = format!("a required property is left out, because {why}");
-                    self.notes.at(finding, || property.place());
+                    self.notes.add_at(finding, || property.place());
                 }
             }
         }

@@ -113,7 +113,7 @@ impl<'n> Walk<'_, 'n> {
             Value::Object(_) | Value::Bool(_) | Value::Null
         ) {
             let finding = format!("one of the {of} is not an object");
-            self.notes.at(finding, || node.place());
+            self.notes.add_at(finding, || node.place());
         }
         for (key, value) in node.own_entries() {
             let used = shape.used.iter().find(|(known, _)| *known == key);
@@ -123,11 +123,11 @@ impl<'n> Walk<'_, 'n> {
                 None if key.starts_with("x-") || key.starts_with('_') => {
                     let begin = if key.starts_with('_') { "_" } else { "x-" };
                     let finding = format!("keys that begin with `{begin}` are not read");
-                    self.notes.at(finding, || value.place());
+                    self.notes.add_at(finding, || value.place());
                 }
                 None => {
                     let finding = format!("`{}` of {of} is not read", shown(key));
-                    self.notes.at(finding, || value.place());
+                    self.notes.add_at(finding, || value.place());
                 }
             }
         }
@@ -138,12 +138,12 @@ impl<'n> Walk<'_, 'n> {
         let is_one = matches!(inner, Inner::One(_) | Inner::Value);
         // Some documents have a reference to a whole map or list.
         if let Some(Err(why)) = value.referred().filter(|_| !is_one) {
-            return self.notes.at(why, || value.place());
+            return self.notes.add_at(why, || value.place());
         }
         let is_list = matches!(value.whole().value(), Value::Array(_));
         if let Some(kind) = inner.other_than(value.whole().value()) {
             let finding = format!("`{}` is not {kind}", shown(key));
-            self.notes.at(finding, || value.place());
+            self.notes.add_at(finding, || value.place());
         }
         match inner {
             Inner::Value
@@ -161,11 +161,11 @@ impl<'n> Walk<'_, 'n> {
             Inner::List(_) if value.is_null() => {}
             Inner::List(_) => {
                 let finding = format!("`{}` is not a list", shown(key));
-                self.notes.at(finding, || value.place());
+                self.notes.add_at(finding, || value.place());
             }
             Inner::Map(_) if !value.whole().is_mapping() => {
                 let finding = format!("`{}` is not a mapping", shown(key));
-                self.notes.at(finding, || value.place());
+                self.notes.add_at(finding, || value.place());
             }
             Inner::Map(shape) => {
                 for (name, item) in value.entries() {

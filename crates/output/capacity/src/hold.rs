@@ -61,7 +61,7 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
-    pub(crate) fn at(level: f64, slos: usize) -> Self {
+    pub(crate) fn new(level: f64, slos: usize) -> Self {
         Self {
             level,
             debts: vec![0.0; slos],

@@ -1,6 +1,6 @@
 //! The parts of `-F`, in the form of curl.
 
-use super::{at, text};
+use super::{flag_place, text};
 use crate::exit::Failure;
 use drumfire_document::{Diagnostic, Part, PartContent, Payload};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) fn payload(given: &[String]) -> Result<Option<Payload>, Failure> {
 
 /// Parses `NAME=VALUE;type=TYPE`, or `NAME=@FILE;type=TYPE;filename=NAME`.
 fn part(given: &str) -> Result<Part, Failure> {
-    let wrong = |message: String| Failure::usage(Diagnostic::new(&at(KEY), message));
+    let wrong = |message: String| Failure::usage(Diagnostic::new(&flag_place(KEY), message));
     let Some((name, value)) = given.split_once('=') else {
         let shown = given.escape_debug();
         return Err(wrong(format!(

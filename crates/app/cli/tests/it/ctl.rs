@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// The program with its runs in a folder of the test.
-fn at(folder: &Folder, args: &[&str]) -> Command {
+fn ctl_in(folder: &Folder, args: &[&str]) -> Command {
     let mut command = drumfire(args);
     command.env("XDG_RUNTIME_DIR", folder.path());
     command
@@ -14,7 +14,7 @@ fn at(folder: &Folder, args: &[&str]) -> Command {
 
 fn ctl(folder: &Folder, args: &[&str]) -> Run {
     let args: Vec<&str> = ["ctl"].iter().chain(args).copied().collect();
-    Process::start(&mut at(folder, &args)).finish(LIMIT)
+    Process::start(&mut ctl_in(folder, &args)).finish(LIMIT)
 }
 
 /// A run whose load was changed no longer has the load of its plan.
@@ -26,7 +26,7 @@ fn a_run_that_was_changed_is_not_compared() {
     let args = [
         "http", "-q", "-r", "10/s", "-n", "1000", "-o", &dir, &serve.url,
     ];
-    let run = Process::start(&mut at(&folder, &args));
+    let run = Process::start(&mut ctl_in(&folder, &args));
     serve.await_requests(2);
     let changed = ctl(&folder, &["last", "rate", "2000/s"]);
     assert_eq!(changed.code, Some(0), "{}", changed.stderr);
@@ -47,7 +47,7 @@ fn a_run_is_changed_marked_and_ended() {
     let args = [
         "http", "-r", "20", "-z", "1h", "--json", "-", "-o", &dir, &serve.url,
     ];
-    let run = Process::start(&mut at(&folder, &args));
+    let run = Process::start(&mut ctl_in(&folder, &args));
     serve.await_requests(2);
     let listed = ctl(&folder, &[]).stdout;
     let id = listed.split(' ').next().expect("a name").to_owned();
@@ -120,7 +120,7 @@ fn changes_are_stored_with_the_run() {
         let args = ["http", "-q", "-r", law, "--interval", "100ms", "-o", dir];
         let args: Vec<&str> = args.iter().copied().chain([&*serve.url]).collect();
         let before = serve.count("requests");
-        let run = Process::start(&mut at(&folder, &args));
+        let run = Process::start(&mut ctl_in(&folder, &args));
         serve.await_requests(before + 20);
         assert_eq!(ctl(&folder, &[dir, "rate", "300/s"]).code, Some(0));
         assert_eq!(ctl(&folder, &[dir, "mark", "deployed"]).code, Some(0));
@@ -131,7 +131,7 @@ fn changes_are_stored_with_the_run() {
     serve.await_requests(before + 100);
     assert_eq!(ctl(&folder, &[&whole, "stop"]).code, Some(0));
     let live = live.finish(LIMIT);
-    let again = |dir: &str| Process::start(&mut at(&folder, &["report", dir])).finish(LIMIT);
+    let again = |dir: &str| Process::start(&mut ctl_in(&folder, &["report", dir])).finish(LIMIT);
     assert!(live.stdout.contains("deployed"), "{}", live.stdout);
     assert_eq!(again(&whole).stdout, live.stdout);
     // The load that was requested, and the load that took effect.
@@ -153,7 +153,7 @@ fn changes_are_stored_with_the_run() {
     ] {
         assert!(told.contains(words), "{told}");
     }
-    let resumed = Process::start(&mut at(&folder, &["resume", &cut, "-q"])).finish(LIMIT);
+    let resumed = Process::start(&mut ctl_in(&folder, &["resume", &cut, "-q"])).finish(LIMIT);
     assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
     // The line may be wrapped anywhere.
     let text: Vec<&str> = resumed.stdout.split_whitespace().collect();
@@ -180,7 +180,7 @@ fn a_pause_is_a_stage() {
         &dir,
         &serve.url,
     ];
-    let run = Process::start(&mut at(&folder, &args));
+    let run = Process::start(&mut ctl_in(&folder, &args));
     serve.await_requests(5);
     assert_eq!(ctl(&folder, &[&dir, "pause"]).code, Some(0));
     std::thread::sleep(std::time::Duration::from_millis(400));
@@ -205,7 +205,7 @@ fn sockets_are_their_owners_and_dead_ones_go() {
     let serve = Serve::new("");
     let folder = Folder::new();
     let args = ["http", "-r", "20", "-z", "1h", &serve.url];
-    let run = Process::start(&mut at(&folder, &args));
+    let run = Process::start(&mut ctl_in(&folder, &args));
     serve.await_requests(1);
     let sockets = folder.path().join("drumfire");
     let count = || std::fs::read_dir(&sockets).map_or(0, Iterator::count);
@@ -238,7 +238,7 @@ fn the_last_of_several_is_refused() {
     let serve = Serve::new("");
     let folder = Folder::new();
     let args = ["http", "-r", "20", "-z", "1h", "--no-store", &serve.url];
-    let runs = [(); 2].map(|()| Process::start(&mut at(&folder, &args)));
+    let runs = [(); 2].map(|()| Process::start(&mut ctl_in(&folder, &args)));
     wait_until("both", || ctl(&folder, &[]).stdout.lines().count() == 2);
     let refused = ctl(&folder, &["last", "stop"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stdout);
@@ -268,13 +268,13 @@ fn the_last_run_is_one_of_the_own_folder() {
     let folder = Folder::new();
     let [own, other] = ["own", "other"].map(|name| folder.at(name));
     let start = |state: &str| {
-        let mut run = at(&folder, &["http", "-r", "20", "-z", "1h", "-q", &serve.url]);
+        let mut run = ctl_in(&folder, &["http", "-r", "20", "-z", "1h", "-q", &serve.url]);
         run.env("XDG_STATE_HOME", state);
         Process::start(&mut run)
     };
     let ctl_of = |state: &str, args: &[&str]| {
         let args: Vec<&str> = ["ctl"].iter().chain(args).copied().collect();
-        let mut ctl = at(&folder, &args);
+        let mut ctl = ctl_in(&folder, &args);
         ctl.env("XDG_STATE_HOME", state);
         Process::start(&mut ctl).finish(LIMIT)
     };
@@ -314,7 +314,7 @@ fn the_folder_of_sockets_has_runs_alone() {
     let sockets = folder.path().join("drumfire");
     let line = format!("slow_cooker -qps 20 -interval 1s {}", serve.url);
     let args: Vec<&str> = line.split(' ').collect();
-    let run = Process::start(&mut at(&folder, &args));
+    let run = Process::start(&mut ctl_in(&folder, &args));
     serve.await_requests(2);
     assert_eq!(ctl(&folder, &[]).stdout, "no run is active\n");
     drop(run);

@@ -129,7 +129,7 @@ fn unix(args: &[Value], nanos_per_unit: i64) -> Value {
 
 fn place(call: &Call<'_>, args: &[Value], place: &str) -> Value {
     let moment = moment(args, 0);
-    let moved = Moment::at(&*call.env, moment.unix_seconds, moment.nanos, place);
+    let moved = Moment::from_unix(&*call.env, moment.unix_seconds, moment.nanos, place);
     Value::Time(Rc::new(moved))
 }
 

@@ -68,7 +68,7 @@ fn moment(call: &mut Call<'_>, value: &Value) -> Moment {
     match value {
         Value::Time(moment) => (**moment).clone(),
         Value::Int(IntKind::Int | IntKind::Int64 | IntKind::Int32, seconds) => {
-            Moment::at(&*call.env, *seconds, 0, "Local")
+            Moment::from_unix(&*call.env, *seconds, 0, "Local")
         }
         _ => Moment::now(call.env),
     }
@@ -77,7 +77,7 @@ fn moment(call: &mut Call<'_>, value: &Value) -> Moment {
 fn format(call: &mut Call<'_>, form: &str, value: &Value, place: &str) -> Result<Value, Fault> {
     call.work(form.len())?;
     let moment = moment(call, value);
-    let shown = Moment::at(&*call.env, moment.unix_seconds, moment.nanos, place);
+    let shown = Moment::from_unix(&*call.env, moment.unix_seconds, moment.nanos, place);
     call.text(layout::format(&shown, form))
 }
 

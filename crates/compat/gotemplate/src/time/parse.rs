@@ -262,7 +262,7 @@ impl Fields {
         if let Some(offset) = self.offset {
             let name = self.zone.unwrap_or_default();
             let unix = shown - i64::from(offset);
-            let local = Moment::at(env, unix, self.nanos, "Local");
+            let local = Moment::from_unix(env, unix, self.nanos, "Local");
             if local.offset_seconds == offset
                 && (name.is_empty() || name == *local.abbreviation)
                 && offset != 0
@@ -275,11 +275,11 @@ impl Fields {
             return Ok(Moment::at_offset(shown, self.nanos, 0, &zone));
         }
         // The offset depends on the moment, and the moment on the offset: two guesses.
-        let guess = Moment::at(env, shown, self.nanos, "Local");
+        let guess = Moment::from_unix(env, shown, self.nanos, "Local");
         let unix = shown - i64::from(guess.offset_seconds);
-        let better = Moment::at(env, unix, self.nanos, "Local");
+        let better = Moment::from_unix(env, unix, self.nanos, "Local");
         let unix = shown - i64::from(better.offset_seconds);
-        Ok(Moment::at(env, unix, self.nanos, "Local"))
+        Ok(Moment::from_unix(env, unix, self.nanos, "Local"))
     }
 }
 

@@ -194,11 +194,11 @@ impl PoolRun {
             }
             Todo::Resend { id, pause, now } => {
                 let wake = Wake::Exchange(id, self.exchanges.generation(id));
-                self.timers.at(now + pause, wake);
+                self.timers.insert(now + pause, wake);
             }
             Todo::Message { id, at } => {
                 let wake = Wake::Exchange(id, self.exchanges.generation(id));
-                self.timers.at(at, wake);
+                self.timers.insert(at, wake);
             }
             Todo::Follow { id, now } => match self.exchanges.follow(id) {
                 Ok(()) => {

@@ -355,7 +355,7 @@ impl PoolRun {
                 user,
                 generation,
                 until,
-            } => self.timers.at(until, Wake::User(user, generation)),
+            } => self.timers.insert(until, Wake::User(user, generation)),
             NextStep::Over {
                 user,
                 sample,
@@ -417,7 +417,7 @@ impl PoolRun {
         }
         if rests_until > now {
             self.transport.connections.rest_seat(share, rests_until);
-            return self.timers.at(rests_until, Wake::Seat(share));
+            return self.timers.insert(rests_until, Wake::Seat(share));
         }
         let since = IdleSince::after_stop(end.now, held.owed);
         self.free_seat(cx, Seat::new(share, since), now);

@@ -83,7 +83,7 @@ impl Alarm {
         if due < self.entry {
             self.entry = due;
             self.generation = self.generation.next();
-            timers.at(due, Wake::Connection(slot, self.generation));
+            timers.insert(due, Wake::Connection(slot, self.generation));
         }
     }
 

@@ -18,7 +18,7 @@ impl AnswerWake {
     pub(super) fn set(&mut self, timers: &mut Timers, now: Nanos) {
         if self.0 <= now {
             self.0 = now + LOOK_UP;
-            timers.at(self.0, Wake::LookUps);
+            timers.insert(self.0, Wake::LookUps);
         }
     }
 }

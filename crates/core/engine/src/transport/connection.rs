@@ -223,7 +223,7 @@ impl Connection {
         let mut rest_until = Nanos::ZERO;
         if self.withholds_seat && self.is_closed() {
             rest_until = lane.next_redial();
-            timers.at(rest_until, Wake::Dial(slot));
+            timers.insert(rest_until, Wake::Dial(slot));
         }
         self.redial.begin_run(rest_until);
         if !self.is_ready() && self.alarm.has_deadline() {

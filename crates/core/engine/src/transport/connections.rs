@@ -442,7 +442,7 @@ impl Connections {
         for (id, lane) in self.lanes.iter_mut() {
             lane.begin_run();
             if let Some(at) = lane.looked_up_at(Nanos::ZERO) {
-                timers.at(at, Wake::Names(id));
+                timers.insert(at, Wake::Names(id));
             }
         }
         for slot in self.slots.all() {

@@ -38,7 +38,7 @@ impl Names {
         };
         match lookup.place_of(named.origin.clone()) {
             Ok(sought) => self.0.push((id, sought)),
-            Err(_no_thread) => timers.at(now + LOOK_UP_AGAIN, Wake::Names(id)),
+            Err(_no_thread) => timers.insert(now + LOOK_UP_AGAIN, Wake::Names(id)),
         }
     }
 
@@ -62,7 +62,7 @@ impl Names {
             let soon = now + LOOK_UP_AGAIN;
             let again = again.map(|at| if is_known { at } else { at.min(soon) });
             if let Some(at) = again {
-                timers.at(at, Wake::Names(id));
+                timers.insert(at, Wake::Names(id));
             }
         }
         moved

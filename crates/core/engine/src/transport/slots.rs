@@ -87,7 +87,7 @@ impl Slots {
     ) {
         let until = self[slot].redial.back_off(lane, failure, now);
         self.last_rest = self.last_rest.max(until);
-        timers.at(until, Wake::Dial(slot));
+        timers.insert(until, Wake::Dial(slot));
     }
 }
 

@@ -99,7 +99,7 @@ impl Sequence {
         let mut laws: Vec<Law> = Vec::new();
         scan.skip_space();
         while !scan.is_done() {
-            let at = scan.at();
+            let at = scan.position();
             let law = piece(&mut scan, read_trace)?;
             if laws.last().is_some_and(Law::runs_on) {
                 return Err(LawError {
@@ -175,7 +175,7 @@ impl Argument<'_> {
 
 /// Parses one piece.
 fn piece(scan: &mut Scan<'_>, read_trace: &mut ReadTrace<'_>) -> Result<Law, LawError> {
-    let start = scan.at();
+    let start = scan.position();
     let word = scan.take_while(|c| !c.is_whitespace() && !"(),".contains(c));
     if let ("", Some(sign)) = (word, scan.rest().chars().next()) {
         return Err(LawError {
@@ -266,10 +266,10 @@ fn arguments<'a>(scan: &mut Scan<'a>, is_file: bool) -> Result<Vec<Argument<'a>>
     let mut arguments = Vec::new();
     loop {
         scan.skip_space();
-        let at = scan.at();
+        let at = scan.position();
         let text = scan.take_while(|c| c != ')' && (is_file || !",(".contains(c)));
         let text = text.trim_end();
-        let end = scan.at();
+        let end = scan.position();
         let last = scan.eat(")");
         if !last && !scan.eat(",") {
             let message = UNCLOSED.to_owned();

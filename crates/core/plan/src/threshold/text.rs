@@ -118,7 +118,7 @@ fn parse(text: &str, is: Is, pools: &[&str]) -> Result<Threshold, ThresholdError
 /// A metric with its prefixes.
 fn metric(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
-    let (start, mut after) = (scan.at(), scan.clone());
+    let (start, mut after) = (scan.position(), scan.clone());
     if after.take_while(is_letter) != "step" {
         return plain_or_timed(scan);
     }
@@ -130,7 +130,7 @@ fn metric(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
 /// The metric of a step, after its name.
 fn of_step(name: String, scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
-    let at = scan.at();
+    let at = scan.position();
     let metric = plain_or_timed(scan)?;
     match of_no_step(&metric) {
         None => Ok(Metric::Step(name, Box::new(metric))),
@@ -227,7 +227,7 @@ fn step_name(scan: &mut Scan<'_>, start: usize) -> Result<String, ThresholdError
     if !scan.eat("(") {
         return fail(start, FORM);
     }
-    let at = scan.at();
+    let at = scan.position();
     let mut search = scan.rest();
     let mut length = 0;
     loop {
@@ -270,12 +270,12 @@ fn plain_or_timed(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     after.skip_space();
     if !after.eat(".") {
         return fail(
-            after.at(),
+            after.position(),
             format!("`{word}` needs a value, such as {word}.p99<1ms"),
         );
     }
     after.skip_space();
-    let at = after.at();
+    let at = after.position();
     let metric = plain(&mut after)?;
     *scan = after;
     match metric {
@@ -294,10 +294,10 @@ fn of_iteration(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
     if !scan.eat(".") {
         let message = "`iteration` needs a value, such as iteration.p95<2s";
-        return fail(scan.at(), message);
+        return fail(scan.position(), message);
     }
     scan.skip_space();
-    let at = scan.at();
+    let at = scan.position();
     match plain(scan)? {
         Metric::Status(_) | Metric::StatusClass(_) => {
             fail(at, "requests have a status, iterations do not")
@@ -309,7 +309,7 @@ fn of_iteration(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
 /// A metric without prefix.
 fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
-    let start = scan.at();
+    let start = scan.position();
     let word = scan.take_while(is_letter);
     Ok(match word {
         "p" => Metric::Quantile(quantile(scan)?),
@@ -374,7 +374,7 @@ fn quantile(scan: &mut Scan<'_>) -> Result<f64, ThresholdError> {
     scan.skip_space();
     let inside = scan.eat("(");
     scan.skip_space();
-    let at = scan.at();
+    let at = scan.position();
     let digits = scan.take_while(|c| c.is_ascii_digit() || c == '.');
     scan.skip_space();
     let closed = !inside || scan.eat(")");
@@ -408,7 +408,7 @@ fn status(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
     let open = scan.eat("(");
     scan.skip_space();
-    let at = scan.at();
+    let at = scan.position();
     let text = scan.take_while(|c| c.is_ascii_digit() || c == 'x');
     scan.skip_space();
     let closed = scan.eat(")");
@@ -439,13 +439,13 @@ fn comparison(scan: &mut Scan<'_>) -> Result<Comparison, ThresholdError> {
         Some('≥') => "write >=",
         _ => "write one of < <= > >= == !=",
     };
-    fail(scan.at(), format!("expected a comparison; {hint}"))
+    fail(scan.position(), format!("expected a comparison; {hint}"))
 }
 
 /// The bound, in the metric's unit.
 fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
     scan.skip_space();
-    let at = scan.at();
+    let at = scan.position();
     let text = scan.take_while(|c| !c.is_whitespace());
     let shown = excerpt(text);
     let unit = unit_of(metric);
@@ -520,7 +520,7 @@ fn tail(scan: &mut Scan<'_>, is: Is) -> Result<Tail, ThresholdError> {
         "write the length of the window, such as over 60s",
     )?;
     scan.skip_space();
-    let (at, mut behind) = (scan.at(), scan.clone());
+    let (at, mut behind) = (scan.position(), scan.clone());
     let aborts = behind.take_while(is_letter) == "abort";
     if aborts && is == Is::Condition {
         return fail(at, "this condition always ends the run; leave out `abort`");
@@ -541,7 +541,7 @@ fn tail(scan: &mut Scan<'_>, is: Is) -> Result<Tail, ThresholdError> {
             (Is::Rule, Some(_), false) => "remove it, or write abort to end the run",
             _ => "remove it, or write the time from which the rule applies, such as after 10s",
         };
-        return fail(scan.at(), format!("unexpected `{rest}`; {more}"));
+        return fail(scan.position(), format!("unexpected `{rest}`; {more}"));
     }
     let after = after.unwrap_or(Nanos::ZERO);
     let role = match is {
@@ -564,7 +564,7 @@ fn span_behind(
         return Ok(None);
     }
     behind.skip_space();
-    let at = behind.at();
+    let at = behind.position();
     let text = behind.take_while(|c| !c.is_whitespace());
     match text.parse() {
         Ok(span) if span != Nanos::ZERO => {

@@ -12,7 +12,7 @@ pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
     let archive: HarArchive = serde_json::from_slice(bytes).map_err(|error| {
         let shown = error.to_string();
         let reason = shown.split(" at line ").next().unwrap_or_default();
-        AmmoError::at(
+        AmmoError::at_line(
             error.line() as u64,
             format!("not an HTTP archive: {reason}"),
         )
@@ -23,7 +23,7 @@ pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
             continue;
         }
         let put = push_request(&entry, out);
-        put.map_err(|message| AmmoError::at(0, format!("entry {n}: {message}")))?;
+        put.map_err(|message| AmmoError::at_line(0, format!("entry {n}: {message}")))?;
     }
     Ok(())
 }

@@ -42,7 +42,7 @@ pub(super) fn read_with(
     index: Option<RowIndex>,
 ) -> Result<Feed, FeedError> {
     let opened = Window::open(Arc::clone(&source));
-    let mut window = opened.map_err(|error| FeedError::at(0, error))?;
+    let mut window = opened.map_err(|error| FeedError::at_line(0, error))?;
     let mut reading = Reading::new(format, index);
     let reader = reading.read(&mut window)?;
     reading.into_feed(source, reader, window.offset())
@@ -84,7 +84,8 @@ impl<'a> Reading<'a> {
                         let checked = form.check_quotes(&rest[row.clone()]);
                         checked.map_err(|stray| {
                             let before = window.lines_before(row.start + stray.at);
-                            FeedError::at(line + before, stray.message).with_advice(stray.advice)
+                            FeedError::at_line(line + before, stray.message)
+                                .with_advice(stray.advice)
                         })?;
                     }
                     let text = text(&rest[row], at)?;
@@ -104,7 +105,7 @@ impl<'a> Reading<'a> {
                 }
                 RowStep::More => window.grow().map_err(|error| self.too_long(line, error))?,
                 RowStep::Broken { at, message } => {
-                    return Err(FeedError::at(line + window.lines_before(at), message));
+                    return Err(FeedError::at_line(line + window.lines_before(at), message));
                 }
                 RowStep::End => return Ok(reader),
             }
@@ -122,9 +123,9 @@ impl<'a> Reading<'a> {
     fn too_long(&self, line: u64, error: String) -> FeedError {
         match self.format {
             FeedFormat::Csv(form) if form.quote.is_some() => {
-                FeedError::at(line, format!("{error}; is a closing quote missing?"))
+                FeedError::at_line(line, format!("{error}; is a closing quote missing?"))
             }
-            _ => FeedError::at(line, error),
+            _ => FeedError::at_line(line, error),
         }
     }
 
@@ -134,7 +135,7 @@ impl<'a> Reading<'a> {
             for column in 0..reader.width().unwrap_or(0) {
                 let mut name = String::new();
                 let pushed = reader.push(row, column, &mut name);
-                pushed.map_err(|error| FeedError::at(1, error.words))?;
+                pushed.map_err(|error| FeedError::at_line(1, error.words))?;
                 self.columns.push(name.trim().to_owned());
             }
             self.check_delimiter()?;
@@ -156,7 +157,7 @@ impl<'a> Reading<'a> {
             return Ok(());
         };
         let message = format!("a column is named `{}`", name.escape_debug());
-        Err(FeedError::at(1, message).with_advice(format!(
+        Err(FeedError::at_line(1, message).with_advice(format!(
             "if the values have another delimiter, set `delimiter: {word}`; otherwise, name the \
              columns with `fields` and set `header: true`"
         )))
@@ -193,7 +194,7 @@ impl<'a> Reading<'a> {
                 "the row has {}, but {columns}",
                 counted(width as u64, "value")
             );
-            return Err(FeedError::at(line, message).with_advice(self.advice(row, width)));
+            return Err(FeedError::at_line(line, message).with_advice(self.advice(row, width)));
         }
         match &mut self.kept {
             Kept::Index(index) => {
@@ -206,7 +207,7 @@ impl<'a> Reading<'a> {
             Kept::Cells(cells) => {
                 for column in 0..wanted {
                     let value = reader.value(row, column);
-                    cells.push(value.map_err(|error| FeedError::at(line, error.words))?);
+                    cells.push(value.map_err(|error| FeedError::at_line(line, error.words))?);
                 }
             }
         }
@@ -234,7 +235,7 @@ impl<'a> Reading<'a> {
             }
         };
         if self.rows == 0 || columns.is_empty() {
-            return Err(FeedError::at(0, "the feed has no rows"));
+            return Err(FeedError::at_line(0, "the feed has no rows"));
         }
         Ok(Feed {
             columns,
@@ -258,6 +259,6 @@ fn text(row: &[u8], line: u64) -> Result<&str, FeedError> {
     std::str::from_utf8(row).map_err(|error| {
         let before = &row[..error.valid_up_to()];
         let lines = before.iter().filter(|&&byte| byte == b'\n').count();
-        FeedError::at(line + lines as u64, "the text is not UTF-8")
+        FeedError::at_line(line + lines as u64, "the text is not UTF-8")
     })
 }

@@ -39,13 +39,13 @@ impl JsonColumns {
                 1 => format!("invalid JSON: {reason} at column {}", error.column()),
                 _ => format!("invalid JSON: {reason}"),
             };
-            FeedError::at(line + (error.line() as u64).saturating_sub(1), message)
+            FeedError::at_line(line + (error.line() as u64).saturating_sub(1), message)
         });
         let (row, repeated) = read?;
         if let Some(key) = repeated {
             let key = key.escape_debug();
             let message = format!("`{key}` is given twice; write it once");
-            return Err(FeedError::at(line, message));
+            return Err(FeedError::at_line(line, message));
         }
         self.row(row, line)
     }
@@ -79,7 +79,7 @@ impl JsonColumns {
                     _ => "an object",
                 };
                 let message = format!("a row must be {kind} here, not an array");
-                return Err(FeedError::at(line, message));
+                return Err(FeedError::at_line(line, message));
             }
             Json::String(_) => (RowKind::Single, "a string"),
             Json::Number(_) => (RowKind::Single, "a number"),
@@ -93,7 +93,7 @@ impl JsonColumns {
                 RowKind::Single => "a single value",
             };
             let message = format!("a row must be {wanted} here, not {shown}");
-            return Err(FeedError::at(line, message));
+            return Err(FeedError::at_line(line, message));
         }
         Ok(match row {
             Json::Object(object) => {

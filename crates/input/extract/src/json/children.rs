@@ -67,7 +67,7 @@ impl Children {
             &[]
         };
         self.count += 1;
-        self.at = scanner.at();
+        self.at = scanner.position();
         Ok(Some(Child { name, at: self.at }))
     }
 

@@ -27,7 +27,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The position, in bytes.
-    pub(super) const fn at(&self) -> usize {
+    pub(super) const fn position(&self) -> usize {
         self.at
     }
 

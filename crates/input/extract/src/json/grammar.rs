@@ -46,7 +46,7 @@ fn with_root(text: &str) -> String {
 fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, ParseError> {
     let mut segments = Vec::new();
     loop {
-        let start = cursor.at();
+        let start = cursor.position();
         cursor.skip_space();
         let descends = cursor.consume("..");
         let selectors = if cursor.consume("[") {
@@ -114,7 +114,7 @@ fn selector(cursor: &mut Cursor<'_>) -> Result<Selector, ParseError> {
         return Ok(Selector::Filter(Box::new(filter)));
     }
     let start = cursor.integer()?;
-    let behind = cursor.at();
+    let behind = cursor.position();
     cursor.skip_space();
     if cursor.consume(":") {
         return Ok(Selector::Slice(slice(cursor, start)?));

@@ -78,7 +78,7 @@ impl<'a> Scanner<'a> {
         Ok(scanner)
     }
 
-    pub(super) const fn at(&self) -> usize {
+    pub(super) const fn position(&self) -> usize {
         self.at
     }
 

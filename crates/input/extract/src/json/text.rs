@@ -101,7 +101,7 @@ fn write_name(
     out: &mut String,
 ) -> Result<(), Broken> {
     if nesting.last() == Some(b'{') {
-        let start = scanner.at();
+        let start = scanner.position();
         scanner.name()?;
         scanner.go_to(start);
         write_string(scanner, out)?;

@@ -50,7 +50,7 @@ impl Reader<'_> {
             Ok(body) => body,
             Err(why) => {
                 let finding = format!("a body is not imported, because {why}");
-                return notes.at(finding, || shown_as.to_owned());
+                return notes.add_at(finding, || shown_as.to_owned());
             }
         };
         self.seen.check(given, &super::keys::BODY, notes);
@@ -60,13 +60,13 @@ impl Reader<'_> {
             .min_by_key(|(name, _)| Kind::from_media_type(name))
         else {
             let finding = "a body without a media type is not imported".to_owned();
-            return notes.at(finding, || shown_as.to_owned());
+            return notes.add_at(finding, || shown_as.to_owned());
         };
         let media = match kind.resolved() {
             Ok(media) => media,
             Err(why) => {
                 let finding = format!("a body is not imported, because {why}");
-                return notes.at(finding, || shown_as.to_owned());
+                return notes.add_at(finding, || shown_as.to_owned());
             }
         };
         self.seen.check(kind, &super::keys::MEDIA_TYPE, notes);
@@ -79,7 +79,7 @@ impl Reader<'_> {
                     "a body of the type {} is not imported: {why}",
                     shown(media_type)
                 );
-                return self.all.notes.at(finding, || shown_as.to_owned());
+                return self.all.notes.add_at(finding, || shown_as.to_owned());
             }
         }
         self.media_type(media_type, exchange, shown_as);
@@ -111,7 +111,7 @@ impl Reader<'_> {
                 shown(media_type),
                 if own.is_empty() { "text/plain" } else { own }
             );
-            self.all.notes.at(finding, || shown_as.to_owned());
+            self.all.notes.add_at(finding, || shown_as.to_owned());
         }
         let written = match (is_range, own) {
             (true, "") => "text/plain",
@@ -123,7 +123,7 @@ impl Reader<'_> {
         }
         if drumfire_plan::Header::new("Content-Type", written.as_bytes()).is_err() {
             let finding = format!("the media type `{}` can't be sent", shown(media_type));
-            return self.all.notes.at(finding, || shown_as.to_owned());
+            return self.all.notes.add_at(finding, || shown_as.to_owned());
         }
         let field = ("Content-Type".to_owned(), Words::plain(written));
         exchange.headers.push(field);
@@ -214,7 +214,7 @@ impl Reader<'_> {
             Some(style) => style,
             None => {
                 let finding = format!("the style `{}` does not fit a form", shown(name));
-                self.all.notes.at(finding, || encoding.place());
+                self.all.notes.add_at(finding, || encoding.place());
                 Style::Form
             }
         }
@@ -223,7 +223,7 @@ impl Reader<'_> {
     pub(super) fn note_nested(&mut self, place: impl FnOnce() -> String) {
         let finding = "OpenAPI has no form for a list or an object within such a value; it is \
                        written as most servers read it";
-        self.all.notes.at(finding.to_owned(), place);
+        self.all.notes.add_at(finding.to_owned(), place);
     }
 
     /// The parts of a multipart form.
@@ -243,7 +243,7 @@ impl Reader<'_> {
                 let finding = "the headers of a part are not imported".to_owned();
                 self.all
                     .notes
-                    .at(finding, || encoding.get("headers").place());
+                    .add_at(finding, || encoding.get("headers").place());
             }
             let values = match value {
                 Value::Array(items) => items.iter().collect(),
@@ -260,7 +260,7 @@ impl Reader<'_> {
                 };
                 if is_file {
                     let finding = "a file of a form has a made-up text".to_owned();
-                    self.all.notes.at(finding, encoding_place(media, name));
+                    self.all.notes.add_at(finding, encoding_place(media, name));
                 }
                 parts.push(FormPart {
                     name: name.clone(),

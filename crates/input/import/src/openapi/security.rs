@@ -20,7 +20,7 @@ impl<'a> Reader<'a> {
         };
         if !security.is_null() && !security.whole().value().is_array() {
             let finding = "`security` is not a list".to_owned();
-            self.all.notes.at(finding, || security.place());
+            self.all.notes.add_at(finding, || security.place());
         }
         let Some(first) = security.list().next() else {
             return;

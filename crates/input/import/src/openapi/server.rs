@@ -21,7 +21,7 @@ pub(super) fn first(servers: Node<'_>, notes: &mut Notes) -> Option<Server> {
     let count = servers.list().count();
     if count > 1 {
         let finding = format!("the first of {count} servers is used");
-        notes.at(finding, || server.get("url").text().unwrap_or_default());
+        notes.add_at(finding, || server.get("url").text().unwrap_or_default());
     }
     let given = server.get("url").text()?;
     let mut url = String::new();
@@ -38,7 +38,7 @@ pub(super) fn first(servers: Node<'_>, notes: &mut Notes) -> Option<Server> {
                     "the server variable `{}` has no default; use --target to set the server",
                     shown(name)
                 );
-                notes.at(finding, || server.place());
+                notes.add_at(finding, || server.place());
                 url.push_str(name);
             }
         }
@@ -61,7 +61,7 @@ pub(super) fn first(servers: Node<'_>, notes: &mut Notes) -> Option<Server> {
         .and_then(|(origin, _)| Url::parse(origin).err())
     {
         let finding = format!("a server is not used, because {error}; set it with --target");
-        notes.at(finding, || server.place());
+        notes.add_at(finding, || server.place());
         return Some(Server {
             origin: None,
             path: found.map_or_else(String::new, |(_, path)| {

@@ -32,7 +32,7 @@ impl Reader {
         let Some(kind) = auth.get("type").str() else {
             if auth.value().is_object() {
                 let finding = "an authentication without a `type` is left out".to_owned();
-                self.all.notes.at(finding, || auth.place());
+                self.all.notes.add_at(finding, || auth.place());
             }
             return;
         };
@@ -70,12 +70,12 @@ impl Reader {
             let finding =
                 "a key of an authentication is left out: a header can't have its name".to_owned();
             let place = || format!("`{}` of {}", shown(&field), shown(&request));
-            return self.all.notes.at(finding, place);
+            return self.all.notes.add_at(finding, place);
         }
         if exchange.has(&field) {
             let finding = "a header is left out, because the authentication replaces it".to_owned();
             let place = || format!("`{}` of {}", shown(&field), shown(&request));
-            self.all.notes.at(finding, place);
+            self.all.notes.add_at(finding, place);
             exchange
                 .headers
                 .retain(|(name, _)| !name.eq_ignore_ascii_case(&field));
@@ -86,7 +86,7 @@ impl Reader {
     /// Adds a note at the request that is read.
     fn note_here(&mut self, finding: String) {
         let place = self.place.clone();
-        self.all.notes.at(finding, || place);
+        self.all.notes.add_at(finding, || place);
     }
 
     /// The credential that an authentication sends.

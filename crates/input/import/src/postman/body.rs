@@ -26,7 +26,7 @@ impl Reader {
         };
         if prunes && WITHOUT_BODY.contains(&exchange.method.as_str()) {
             let finding = format!("a body of {} is left out, as Postman does", exchange.method);
-            return self.all.notes.at(finding, || shown(name));
+            return self.all.notes.add_at(finding, || shown(name));
         }
         exchange.body = Some(made);
         if let Some(media_type) = media_type.filter(|_| !exchange.has("content-type")) {
@@ -45,7 +45,7 @@ impl Reader {
         let Some(mode) = body.get("mode").str() else {
             if body.own_entries().next().is_some() {
                 let finding = "a body without a `mode` is left out".to_owned();
-                self.all.notes.at(finding, || shown(name));
+                self.all.notes.add_at(finding, || shown(name));
             }
             return None;
         };
@@ -54,7 +54,7 @@ impl Reader {
             "none" => None,
             "raw" if given.text().is_none() && !given.is_null() => {
                 let finding = "a raw body is not a text and is left out".to_owned();
-                self.all.notes.at(finding, || given.place());
+                self.all.notes.add_at(finding, || given.place());
                 None
             }
             "raw" => {
@@ -89,7 +89,7 @@ impl Reader {
             "file" => self.file(given, name).map(|body| (body, None)),
             mode => {
                 let finding = format!("a body of the mode `{}` is not imported", shown(mode));
-                self.all.notes.at(finding, || shown(name));
+                self.all.notes.add_at(finding, || shown(name));
                 None
             }
         }
@@ -103,7 +103,7 @@ impl Reader {
         let made = path.map(Body::File).or(content);
         if made.is_none() {
             let finding = "a body is a file without a name and is not imported".to_owned();
-            self.all.notes.at(finding, || shown(name));
+            self.all.notes.add_at(finding, || shown(name));
         }
         if let Some(Body::File(path)) = &made {
             self.note_file(path);
@@ -116,7 +116,7 @@ impl Reader {
         self.fixed(&pair.key).unwrap_or_else(|| {
             let finding = "the name of a field has a variable without a value and stays as it is";
             let place = || format!("`{}` of {}", shown(&pair.key), shown(name));
-            self.all.notes.at(finding.to_owned(), place);
+            self.all.notes.add_at(finding.to_owned(), place);
             pair.key.clone()
         })
     }
@@ -134,7 +134,7 @@ impl Reader {
                     shown(&kind)
                 );
                 let place = || format!("`{}` of {}", shown(&pair.key), shown(name));
-                self.all.notes.at(finding, place);
+                self.all.notes.add_at(finding, place);
             }
             let mut paths: Vec<String> = source.list().filter_map(Node::text).collect();
             paths.extend(source.text());
@@ -145,7 +145,7 @@ impl Reader {
             if contents.is_empty() {
                 let finding = "a part of a form is a file without a name and is left out";
                 let place = || format!("`{}` of {}", shown(&pair.key), shown(name));
-                self.all.notes.at(finding.to_owned(), place);
+                self.all.notes.add_at(finding.to_owned(), place);
             }
             let key = self.key(pair, name);
             for content in contents {
@@ -170,7 +170,9 @@ impl Reader {
     /// Notes a file of this machine that a request sends, because the collection may be untrusted.
     fn note_file(&mut self, path: &str) {
         let finding = "the plan sends files that the collection names".to_owned();
-        self.all.notes.at(finding, || format!("`{}`", shown(path)));
+        self.all
+            .notes
+            .add_at(finding, || format!("`{}`", shown(path)));
     }
 
     /// The JSON of a GraphQL request.
@@ -178,7 +180,7 @@ impl Reader {
         let query = given.get("query").text();
         let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
             let finding = "a GraphQL body without a `query` is left out".to_owned();
-            self.all.notes.at(finding, || shown(name));
+            self.all.notes.add_at(finding, || shown(name));
             return None;
         };
         let mut json = json!({ "query": query });
@@ -206,7 +208,7 @@ impl Reader {
                         None => {
                             let finding =
                                 "the variables of a GraphQL body are not JSON and are left out";
-                            self.all.notes.at(finding.to_owned(), || shown(name));
+                            self.all.notes.add_at(finding.to_owned(), || shown(name));
                         }
                     }
                 }

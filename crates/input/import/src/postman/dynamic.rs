@@ -123,7 +123,7 @@ impl Reader {
                 "`{{{{{name}}}}}` has one value in a request; Postman generates another at each use"
             );
             let place = shown(&self.place);
-            self.all.notes.at(finding, || place);
+            self.all.notes.add_at(finding, || place);
         }
         let escape = if purpose == Use::Url {
             " | urlescape"

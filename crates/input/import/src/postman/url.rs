@@ -103,7 +103,7 @@ impl Reader {
             if value.is_empty() {
                 let finding = "a path variable has no value, so the plan has 1".to_owned();
                 let place = || format!("`:{}` of {}", shown(variable), shown(name));
-                self.all.notes.at(finding, place);
+                self.all.notes.add_at(finding, place);
                 return "1".to_owned();
             }
             // A value is a single segment.

@@ -24,7 +24,7 @@ pub(crate) struct Product {
 
 impl Product {
     /// The product with an id from 1 to [`PRODUCTS`].
-    const fn at(id: u64) -> Self {
+    const fn from_id(id: u64) -> Self {
         Self {
             id,
             price: 199 + id * 7_919 % 9_800,
@@ -41,14 +41,14 @@ impl Product {
 
     /// The product to which this one's page links.
     pub(super) fn neighbour(self) -> Self {
-        Self::at(self.id % PRODUCTS + 1)
+        Self::from_id(self.id % PRODUCTS + 1)
     }
 }
 
 /// The product with this id.
 pub(super) fn find(id: u64) -> Result<Product, Mistake> {
     if (1..=PRODUCTS).contains(&id) {
-        return Ok(Product::at(id));
+        return Ok(Product::from_id(id));
     }
     let reason = format!("unknown product {id}; ids are 1 to {PRODUCTS}");
     Err(Mistake::new(Kind::NoProduct, reason))
@@ -58,7 +58,7 @@ pub(super) fn find(id: u64) -> Result<Product, Mistake> {
 pub(super) fn page(number: u64) -> impl Iterator<Item = Product> {
     let first = number.saturating_sub(1).saturating_mul(PAGE);
     let last = first.saturating_add(PAGE).min(PRODUCTS);
-    (first..last).map(|index| Product::at(index + 1))
+    (first..last).map(|index| Product::from_id(index + 1))
 }
 
 /// The page after this one, if there is one.

@@ -9,7 +9,7 @@ fn start_error(options: Options) -> String {
     Server::start(options).unwrap_err().to_string()
 }
 
-fn at(address: &str) -> Vec<Listen> {
+fn listen_on(address: &str) -> Vec<Listen> {
     vec![Listen::Tcp(address.parse().unwrap())]
 }
 
@@ -36,13 +36,13 @@ fn a_taken_port_is_named_with_the_remedy() {
 fn other_machines_need_leave() {
     for address in ["0.0.0.0:0", "[::]:0", "[::ffff:192.0.2.1]:0"] {
         let error = start_error(Options {
-            listen: at(address),
+            listen: listen_on(address),
             ..Options::default()
         });
         assert!(error.contains("--expose"), "{error}");
     }
     let exposed = Server::start(Options {
-        listen: at("0.0.0.0:0"),
+        listen: listen_on("0.0.0.0:0"),
         exposure: Exposure::Anywhere,
         ..Options::default()
     });
@@ -53,7 +53,7 @@ fn other_machines_need_leave() {
 fn senseless_options_are_refused() {
     let error = |options| start_error(options);
     let threads = |threads| Options {
-        listen: at("127.0.0.1:0"),
+        listen: listen_on("127.0.0.1:0"),
         threads,
         ..Options::default()
     };

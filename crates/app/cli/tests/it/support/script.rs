@@ -40,7 +40,7 @@ pub(crate) struct WholeRequest {
 
 impl Script {
     pub(crate) fn new(serve: impl Fn(&mut Peer) + Send + Sync + 'static) -> Self {
-        Self::at("127.0.0.1:0", serve)
+        Self::listen_at("127.0.0.1:0", serve)
     }
 
     /// A server that answers every request with 200 and an empty body. It applies `keep` to each
@@ -62,7 +62,10 @@ impl Script {
         (script, arrived)
     }
 
-    pub(crate) fn at(address: &str, serve: impl Fn(&mut Peer) + Send + Sync + 'static) -> Self {
+    pub(crate) fn listen_at(
+        address: &str,
+        serve: impl Fn(&mut Peer) + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind(address).unwrap();
         let script = Self {
             address: listener.local_addr().unwrap(),

@@ -34,16 +34,16 @@ fn basic(cursor: &mut Cursor<'_>) -> Result<Filter, ParseError> {
         let inner = if cursor.rest().starts_with('(') {
             parenthesized(cursor)?
         } else {
-            test(cursor.at(), term(cursor)?)?
+            test(cursor.position(), term(cursor)?)?
         };
         return Ok(Filter::Not(Box::new(inner)));
     }
     if cursor.rest().starts_with('(') {
         return parenthesized(cursor);
     }
-    let start = cursor.at();
+    let start = cursor.position();
     let left = term(cursor)?;
-    let behind = cursor.at();
+    let behind = cursor.position();
     cursor.skip_space();
     let Some((relation, rest)) = Relation::strip(cursor.rest()) else {
         cursor.go_to(behind);
@@ -51,7 +51,7 @@ fn basic(cursor: &mut Cursor<'_>) -> Result<Filter, ParseError> {
     };
     cursor.pass(cursor.rest().len() - rest.len());
     cursor.skip_space();
-    let right_at = cursor.at();
+    let right_at = cursor.position();
     let right = term(cursor)?;
     let (left, right) = (operand(start, left)?, operand(right_at, right)?);
     Ok(Filter::Compare(left, relation, right))
@@ -77,7 +77,7 @@ fn separated(
     loop {
         cursor.skip_space();
         parts.push(part(cursor)?);
-        let behind = cursor.at();
+        let behind = cursor.position();
         cursor.skip_space();
         if !cursor.consume(sign) {
             cursor.go_to(behind);
@@ -184,7 +184,7 @@ fn number(cursor: &mut Cursor<'_>) -> Result<Number, ParseError> {
 
 /// A function and its arguments.
 fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<Term, ParseError> {
-    let start = cursor.at();
+    let start = cursor.position();
     if !FUNCTIONS.contains(&name) {
         let near = suggestion(name, FUNCTIONS);
         let known = FUNCTIONS.join(", ");
@@ -228,7 +228,7 @@ fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<Term, ParseError> {
 
 /// An argument with a single value.
 fn argument(cursor: &mut Cursor<'_>) -> Result<Operand, ParseError> {
-    let start = cursor.at();
+    let start = cursor.position();
     let term = cursor.nested(term)?;
     operand(start, term)
 }

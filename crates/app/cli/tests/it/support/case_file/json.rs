@@ -9,7 +9,7 @@ use crate::support::Report;
 use serde_json::Value;
 
 /// The value at a path.
-fn at(value: &Value, path: &str) -> Value {
+fn value_at(value: &Value, path: &str) -> Value {
     if let Some(found) = special(value, path) {
         return found;
     }
@@ -17,7 +17,7 @@ fn at(value: &Value, path: &str) -> Value {
         Some((key, rest)) => (key, Some(rest)),
         None => (path, None),
     };
-    let on = |value: &Value| rest.map_or_else(|| value.clone(), |rest| at(value, rest));
+    let on = |value: &Value| rest.map_or_else(|| value.clone(), |rest| value_at(value, rest));
     match (key, value, key.split_once('=')) {
         ("#", Value::Array(list), _) => list.len().into(),
         ("#", Value::Object(map), _) => map.len().into(),
@@ -78,11 +78,11 @@ pub(super) fn wrong(value: &Value, lines: &str) -> Vec<String> {
     let judge = |line: &str| {
         let mut words = line.splitn(3, ' ');
         let (path, operator) = (words.next()?, words.next().unwrap_or_default());
-        let found = at(value, path);
+        let found = value_at(value, path);
         let wanted = words.next().unwrap_or_default();
         let other = wanted
             .strip_prefix('@')
-            .map(|path| at(value, path).to_string());
+            .map(|path| value_at(value, path).to_string());
         let so = is_so(&found, operator, other.as_deref().unwrap_or(wanted));
         (so != Some(true)).then(|| format!("{line}: found {found}"))
     };
