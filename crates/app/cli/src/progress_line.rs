@@ -49,7 +49,7 @@ impl ProgressLine {
     }
 
     /// Adds a line.
-    pub(crate) fn add(&self, text: &str) {
+    pub(crate) fn print_line(&self, text: &str) {
         self.output.note(text);
     }
 

@@ -162,7 +162,7 @@ impl State {
         }
         self.count += 1;
         if let Some(run) = &self.run {
-            run.end_requests.add();
+            run.end_requests.increment();
         }
         self.act();
         if self.count == 2 {

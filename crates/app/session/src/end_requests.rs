@@ -13,7 +13,7 @@ pub struct EndRequests(Arc<AtomicU32>);
 
 impl EndRequests {
     /// Counts a request.
-    pub fn add(&self) {
+    pub fn increment(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 

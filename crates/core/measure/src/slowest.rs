@@ -72,7 +72,8 @@ impl Form for Slowest {
         for kind in LatencyKind::ALL {
             let list: Vec<SlowRequest> = form::read(input)?;
             let of_kind = slowest.list_mut(kind);
-            list.iter().for_each(|request| add(of_kind, request, kind));
+            list.iter()
+                .for_each(|request| insert_request(of_kind, request, kind));
             if *of_kind != list || list.iter().any(|request| request.time(kind).is_none()) {
                 return Err(FormError::Malformed("slow requests"));
             }
@@ -97,7 +98,7 @@ impl Slowest {
     pub fn add(&mut self, request: &SlowRequest) {
         for kind in LatencyKind::ALL {
             if request.time(kind).is_some() {
-                add(self.list_mut(kind), request, kind);
+                insert_request(self.list_mut(kind), request, kind);
             }
         }
     }
@@ -139,7 +140,7 @@ impl Slowest {
     }
 }
 
-fn add(list: &mut Vec<SlowRequest>, request: &SlowRequest, kind: LatencyKind) {
+fn insert_request(list: &mut Vec<SlowRequest>, request: &SlowRequest, kind: LatencyKind) {
     let key = |request: &SlowRequest| (Reverse(request.time(kind)), request.intended);
     let is_before = |other: &SlowRequest| {
         (key(other), other.trace.as_str()) <= (key(request), request.trace.as_str())

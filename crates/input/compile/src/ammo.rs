@@ -38,7 +38,7 @@ use std::sync::Arc;
 const SPEED_MAX: f64 = 1_000_000.0;
 
 /// The requests of a file, with the settings of their pool and the request that refers to it. A
-/// value is made for one file and used once, by [`AmmoRequests::add`] or
+/// value is made for one file and used once, by [`AmmoRequests::add_requests`] or
 /// [`AmmoRequests::add_calls`].
 pub(crate) struct AmmoRequests<'a> {
     /// The pool; its only request refers to the file.
@@ -62,7 +62,7 @@ impl AmmoRequests<'_> {
     ///
     /// If the options are wrong, nothing is compiled, because the options define how to read the
     /// file. All classes share the inspection and the timeout of the request that names the file.
-    pub(crate) fn add(
+    pub(crate) fn add_requests(
         &self,
         may_read: &TemplateScope,
         made: &mut Made,

@@ -136,7 +136,7 @@ impl<'a> Calls<'a> {
     /// Adds the call of a method.
     ///
     /// After a mistake, the request adds nothing. The requests after it are still compiled.
-    pub(crate) fn add(
+    pub(crate) fn add_call(
         &mut self,
         name: &Text,
         request: &Request,
@@ -145,7 +145,7 @@ impl<'a> Calls<'a> {
         scope: &mut Scope<'_>,
     ) {
         if let Some((request, supply)) = self.request(name, request, templates, scope) {
-            made.add(request, supply, &name.place);
+            made.add_request(request, supply, &name.place);
         }
     }
 

@@ -219,7 +219,7 @@ fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfir
     let _unused = ReadOptions::from_options(&pool.settings.options, scope);
     let mut requests = Requests::new(pool, scope);
     let mut all = all(pool, templates, scope, |request, may_read, made, scope| {
-        requests.add(request, may_read, made, scope);
+        requests.add_requests(request, may_read, made, scope);
     });
     let replay = all.made.times.take().map(Replay::new);
     let requests = traced(all.made.requests, pool);
@@ -254,9 +254,9 @@ fn calls(
         scope,
         |request, may_read, made, scope| match (&request.ask, &mut others) {
             (_, Some(others)) if !request.ask.is_call() => {
-                others.add(request, may_read, made, scope);
+                others.add_requests(request, may_read, made, scope);
             }
-            (Ask::Call(name), _) => calls.add(name, request, may_read, made, scope),
+            (Ask::Call(name), _) => calls.add_call(name, request, may_read, made, scope),
             (Ask::Ammo(written), _) => {
                 // `add_calls` has already noted its flaws.
                 let _made = ammo::add_calls(&mut calls, written, request, may_read, made, scope);

@@ -66,7 +66,7 @@ const UUID_PLACE: u64 = 0;
 /// must not be sent unchanged.
 #[must_use]
 pub fn is_go_template(text: &str) -> bool {
-    let functions = functions::add(Functions::sprig());
+    let functions = functions::add_functions(Functions::sprig());
     Template::parse(NAME, text, &functions).map_or(true, |template| !template.is_static())
 }
 
@@ -84,7 +84,7 @@ impl Templates {
     #[must_use]
     pub(crate) fn new(names: CallNames, set: FunctionSet, host: Arc<dyn Host>) -> Self {
         let functions = match set {
-            FunctionSet::All => functions::add(Functions::sprig()),
+            FunctionSet::All => functions::add_functions(Functions::sprig()),
             FunctionSet::Builtin => Functions::builtin(),
         };
         Self {

@@ -36,7 +36,7 @@ impl Made {
 
     /// Adds a request, and bounds the pool by the request's data. The smallest of several bounds
     /// applies to the whole pool. `place` is the place of the request.
-    pub(crate) fn add(&mut self, request: HttpRequest, supply: Supply, place: &Place) {
+    pub(crate) fn add_request(&mut self, request: HttpRequest, supply: Supply, place: &Place) {
         let index = self.requests.len() as u32;
         self.requests.push(request);
         self.bound(supply.arrivals);

@@ -1,9 +1,9 @@
 //! HTTP requests: their targets and their contents.
 //!
 //! [`Requests`] is created once per pool and then receives each of its requests in the plan's order
-//! ([`Requests::add`]). A request inherits the pool's fields under other names, and the pool's body
-//! if it lacks a body. These are compiled with the first request and reused. A list of URLs becomes
-//! one request per line, all with the same contents.
+//! ([`Requests::add_requests`]). A request inherits the pool's fields under other names, and the
+//! pool's body if it lacks a body. These are compiled with the first request and reused. A list of
+//! URLs becomes one request per line, all with the same contents.
 //!
 //! A request with a varying part gets [`RequestTemplates`], which render the varying parts.
 //! Otherwise, the engine prepares its bytes once.
@@ -31,9 +31,9 @@ use std::sync::Arc;
 
 /// The compiler of a pool's HTTP requests, with their shared settings.
 ///
-/// Call [`Requests::new`] first, which reads the target, and then [`Requests::add`] for each
-/// request. Between two calls, the compiler keeps only the pool's compiled fields and body; the
-/// caller keeps the requests in [`Made`].
+/// Call [`Requests::new`] first, which reads the target, and then [`Requests::add_requests`] for
+/// each request. Between two calls, the compiler keeps only the pool's compiled fields and body;
+/// the caller keeps the requests in [`Made`].
 pub(crate) struct Requests<'a> {
     /// The pool, with its settings filled in from the defaults.
     pool: &'a Pool,
@@ -70,7 +70,7 @@ impl<'a> Requests<'a> {
         let templates = Templates::in_language(settings.templates.as_ref(), templates, scope);
         let mut fields = HeaderFields::default();
         for field in &settings.fields.headers {
-            templates.add(field, &mut fields, scope);
+            templates.add_header(field, &mut fields, scope);
         }
         let body = WrittenBody {
             payload: settings.body.payload.as_ref(),
@@ -83,7 +83,7 @@ impl<'a> Requests<'a> {
 
     /// Adds a request, or all requests of a list. The first request decides what the pool's
     /// templates may read, because they are part of that request.
-    pub(crate) fn add(
+    pub(crate) fn add_requests(
         &mut self,
         request: &Request,
         may_read: &TemplateScope,
@@ -120,7 +120,7 @@ impl<'a> Requests<'a> {
                 common: &common.fields,
             };
             // If this returns `None`, a mistake was noted.
-            let _made = requests.add(may_read, made, scope);
+            let _made = requests.add_requests(may_read, made, scope);
             return;
         }
         let own = request.data.templates.as_ref();
@@ -180,7 +180,7 @@ impl<'a> Requests<'a> {
                 body: fixed_body.clone(),
                 url: asked.url,
             };
-            made.add(request, supply, place);
+            made.add_request(request, supply, place);
         }
     }
 
@@ -260,7 +260,7 @@ fn own_fields(
     let mut fields = HeaderFields::default();
     if let Fields::Listed(own) = &request.fields {
         for field in own {
-            templates.add(field, &mut fields, scope);
+            templates.add_header(field, &mut fields, scope);
         }
     }
     fields

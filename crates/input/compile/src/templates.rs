@@ -15,9 +15,9 @@
 //! [`Templates::in_language`] is called once for a pool and once for each request, with the written
 //! language. The compiler of requests then calls it part by part, in this order:
 //! [`Templates::url`], [`Templates::path`] or [`Templates::reference`] for the target,
-//! [`Templates::add`] for each field and [`Templates::content`] for the body, whose kind may depend
-//! on a field. Each method returns the fixed part for the plan and its templates. Nothing here is
-//! called during the run.
+//! [`Templates::add_header`] for each field and [`Templates::content`] for the body, whose kind may
+//! depend on a field. Each method returns the fixed part for the plan and its templates. Nothing
+//! here is called during the run.
 //!
 //! A part with a mistake is left out of the result, and the other parts are compiled. A result is
 //! therefore valid only while the scope has no mistakes.
@@ -240,7 +240,12 @@ impl<'a> Templates<'a> {
 
     /// Adds a fixed or a varying header field to the fields of a request. A value that is the same
     /// for all requests is checked once, here.
-    pub(crate) fn add(&self, field: &Field, fields: &mut HeaderFields, scope: &mut Scope<'_>) {
+    pub(crate) fn add_header(
+        &self,
+        field: &Field,
+        fields: &mut HeaderFields,
+        scope: &mut Scope<'_>,
+    ) {
         let place = &field.value.place;
         let (name, value) = (field.name.value.trim(), field.value.value.as_str());
         if !self.is_template(value) {
@@ -260,7 +265,7 @@ impl<'a> Templates<'a> {
             let mut field = field.clone();
             field.name.value.make_ascii_lowercase();
             match self.is_template(&field.value.value) {
-                true => self.add(&field, &mut fields, scope),
+                true => self.add_header(&field, &mut fields, scope),
                 false => {
                     let fixed = metadata::fixed(std::slice::from_ref(&field), scope);
                     fields.fixed.extend(fixed);

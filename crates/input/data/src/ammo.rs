@@ -274,7 +274,7 @@ impl Ammo {
     /// Counts the last entry of a batch with its class, or takes it out again where it is not
     /// chosen.
     fn keep(&mut self, batch: &mut Batch, line: u64) -> Result<(), AmmoError> {
-        let class = self.classes.add(batch.last());
+        let class = self.classes.insert(batch.last());
         let class = class.map_err(|message| AmmoError::at_line(line, message))?;
         let Some(class) = class else {
             batch.pop();

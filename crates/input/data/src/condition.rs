@@ -53,7 +53,7 @@ impl Condition {
             let advice = advice(inside).unwrap_or("write a condition such as `total > 0`");
             TemplateError(format!("{error}; {advice}"))
         })?;
-        let text = compiler.add(&source)?;
+        let text = compiler.compile_template(&source)?;
         Ok(Self {
             language: Arc::new(compiler.language()),
             text,

@@ -134,7 +134,7 @@ impl Jinja {
         environment.add_global("null", ());
         add_functions(&mut environment, sources);
         growth::bound(&mut environment);
-        operators::add(&mut environment);
+        operators::register(&mut environment);
         let added = environment.add_template(ENTRY, "{{ 0 }}");
         debug_assert!(added.is_ok(), "the entry is a template");
         let context = Context {
@@ -151,7 +151,7 @@ impl Jinja {
     }
 
     /// Compiles a text.
-    pub(crate) fn add(&mut self, text: &str) -> Result<TextId, String> {
+    pub(crate) fn compile_template(&mut self, text: &str) -> Result<TextId, String> {
         let beginning = shorten(text);
         let program = Program::compile(text, self.kind)
             .map_err(|error| explain(self.kind, &beginning, &error))?;

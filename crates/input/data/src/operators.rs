@@ -23,7 +23,7 @@ pub(crate) const TRUTH: &str = " truth ";
 const CAST: &str = "cast it with `| int` or `| float`";
 
 /// Adds a function for each operator, and the filters and tests that compute with numbers.
-pub(crate) fn add(environment: &mut Environment<'static>) {
+pub(crate) fn register(environment: &mut Environment<'static>) {
     for name in ["+", "-", "*", "/", "//", "%", "**"] {
         environment.add_function(name, move |left: &Value, right: &Value| {
             compute(left, name, right)

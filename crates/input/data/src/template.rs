@@ -118,7 +118,7 @@ impl Template {
         let body = match split(source) {
             Split::Static => Body::Pieces(vec![Piece::Text(source.to_owned())]),
             Split::Parts(parts) => Body::Pieces(compiler.pieces(&parts)?),
-            Split::Whole => Body::Whole(compiler.add(source)?),
+            Split::Whole => Body::Whole(compiler.compile_template(source)?),
         };
         let language = Arc::new(compiler.language());
         Ok(Self {
@@ -390,7 +390,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn interpreted(&mut self, text: &str) -> Result<How, TemplateError> {
-        let text = self.add(&format!("{{{{ {text} }}}}"))?;
+        let text = self.compile_template(&format!("{{{{ {text} }}}}"))?;
         Ok(How::Interpreted(text))
     }
 
@@ -408,9 +408,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// Compiles one text, and checks the variables that it uses.
-    pub(crate) fn add(&mut self, source: &str) -> Result<TextId, TemplateError> {
+    pub(crate) fn compile_template(&mut self, source: &str) -> Result<TextId, TemplateError> {
         let sources = self.sources;
-        let text = self.jinja().add(source).map_err(TemplateError)?;
+        let text = self
+            .jinja()
+            .compile_template(source)
+            .map_err(TemplateError)?;
         let variables = self.jinja().free_variables(source);
         for variable in &variables {
             let root = variable.split('.').next().unwrap_or(variable);

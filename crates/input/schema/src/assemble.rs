@@ -40,11 +40,11 @@ pub(crate) fn assemble(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool
         pool: DescriptorPool::new(),
     };
     for name in names {
-        builder.add(&name)?;
+        builder.add_file(&name)?;
     }
     for name in WELL_KNOWN {
         // A file with another name may already contain these messages.
-        let _there = builder.add(name);
+        let _there = builder.add_file(name);
     }
     Ok(builder.pool)
 }
@@ -89,7 +89,7 @@ struct Builder {
 impl Builder {
     /// Adds a file after all its imports. The traversal uses an explicit stack, because an
     /// untrusted server determines the depth of the imports.
-    fn add(&mut self, name: &str) -> Result<(), SchemaError> {
+    fn add_file(&mut self, name: &str) -> Result<(), SchemaError> {
         let mut stack: Vec<(FileDescriptorProto, usize)> = Vec::new();
         stack.extend(self.open(name, None)?.map(|file| (file, 0)));
         while let Some((file, next)) = stack.last_mut() {

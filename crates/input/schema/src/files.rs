@@ -35,12 +35,12 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
             } else {
                 folder
             };
-            add(&mut folders, folder);
+            add_folder(&mut folders, folder);
             roots.push((below.unwrap_or(file).to_owned(), path.to_owned()));
         }
-        add(&mut folders, "");
+        add_folder(&mut folders, "");
         for folder in import_paths {
-            add(&mut folders, folder);
+            add_folder(&mut folders, folder);
         }
         Self {
             roots,
@@ -167,7 +167,7 @@ fn dotted_import(at: &[u8]) -> Option<String> {
 }
 
 /// Adds a folder once, by its normalized name.
-fn add(folders: &mut Vec<String>, folder: &str) {
+fn add_folder(folders: &mut Vec<String>, folder: &str) {
     let folder = clean(folder);
     if !folders.contains(&folder) {
         folders.push(folder);

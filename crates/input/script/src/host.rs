@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 
 /// Adds the functions to the globals.
-pub(crate) fn add(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+pub(crate) fn register(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let globals = ctx.globals();
     globals.set("base64", Function::new(ctx.clone(), base64)?)?;
     globals.set("base64url", Function::new(ctx.clone(), base64url)?)?;

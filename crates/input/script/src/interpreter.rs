@@ -190,7 +190,7 @@ fn load<'js>(
     steps: &Steps,
 ) -> rquickjs::Result<Persistent<Function<'static>>> {
     let begin: Function<'js> = ctx.eval(PRELUDE)?;
-    host::add(ctx)?;
+    host::register(ctx)?;
     let bound: Function<'js> = ctx.eval(BOUNDS)?;
     let left = steps.clone();
     // If the script catches this exception, the next charge or interrupt stops it again.

@@ -443,19 +443,19 @@ impl Rates {
         let mut rates = Self::default();
         for law in &law.0 {
             match law {
-                Law::Const { rate, .. } => rates.add(&[rate.as_per_second()]),
+                Law::Const { rate, .. } => rates.widen(&[rate.as_per_second()]),
                 Law::Line { from, to, .. } | Law::Step { from, to, .. } => {
-                    rates.add(&[from.as_per_second(), to.as_per_second()]);
+                    rates.widen(&[from.as_per_second(), to.as_per_second()]);
                 }
                 Law::Sine {
                     mean, amplitude, ..
                 } => {
                     let (mean, amplitude) = (mean.as_per_second(), amplitude.as_per_second());
-                    rates.add(&[mean - amplitude, mean + amplitude]);
+                    rates.widen(&[mean - amplitude, mean + amplitude]);
                 }
                 Law::Stairs { steps } => {
                     let steps: Vec<f64> = steps.iter().map(|(r, _)| r.as_per_second()).collect();
-                    rates.add(&steps);
+                    rates.widen(&steps);
                 }
                 Law::Once { count: n } => rates.others.push(format!("{} at once", count(*n))),
                 Law::Unlimited { .. } => {
@@ -471,7 +471,7 @@ impl Rates {
     }
 
     /// Widens the range to these rates.
-    fn add(&mut self, values: &[f64]) {
+    fn widen(&mut self, values: &[f64]) {
         for value in values {
             self.least = Some(self.least.map_or(*value, |least| least.min(*value)));
             self.most = Some(self.most.map_or(*value, |most| most.max(*value)));

@@ -118,7 +118,7 @@ fn rewrite(log: &Path, last: LastPart, out: &mut dyn Write) -> io::Result<()> {
         }
         match &info {
             Some(info) if frame.kind == FrameKind::Interval as u8 && part == last.number => {
-                cell = Some(add(cell.take(), frame, info, last.latest, out)?);
+                cell = Some(add_interval(cell.take(), frame, info, last.latest, out)?);
             }
             _ => write_frame(&frame, out)?,
         }
@@ -127,7 +127,7 @@ fn rewrite(log: &Path, last: LastPart, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Adds an interval to its cell, or writes the old cell and begins a new one.
-fn add(
+fn add_interval(
     cell: Option<Cell>,
     frame: Frame,
     info: &RunInfo,

@@ -178,7 +178,7 @@ impl Shop {
                 "the password is the user's name followed by `-pw`",
             ));
         }
-        add(&self.totals.logins, 1);
+        increase(&self.totals.logins, 1);
         let session = self.ledger.open(user);
         let ticket = self.ledger.ticket(session);
         Ok(Keys { session, ticket })
@@ -189,7 +189,7 @@ impl Shop {
         let id = self.authorize(credentials)?;
         self.ledger.with(id, credentials, |_| Ok(()))?;
         self.ledger.close(id);
-        add(&self.totals.logouts, 1);
+        increase(&self.totals.logouts, 1);
         Ok(())
     }
 
@@ -213,7 +213,7 @@ impl Shop {
             session.cart.add(product, count)?;
             Ok(session.cart.clone())
         })?;
-        add(&self.totals.additions, 1);
+        increase(&self.totals.additions, 1);
         Ok(cart)
     }
 
@@ -233,8 +233,8 @@ impl Shop {
     ) -> Result<Paid, Mistake> {
         let id = self.authorize(credentials)?;
         let paid = self.ledger.pay(id, credentials, amount)?;
-        add(&self.totals.orders, 1);
-        add(&self.totals.revenue, paid.total);
+        increase(&self.totals.orders, 1);
+        increase(&self.totals.revenue, paid.total);
         Ok(paid)
     }
 
@@ -267,6 +267,6 @@ impl Shop {
     }
 }
 
-fn add(count: &AtomicU64, n: u64) {
+fn increase(count: &AtomicU64, n: u64) {
     count.fetch_add(n, Ordering::Relaxed);
 }

@@ -137,7 +137,7 @@ impl Collector {
 
     /// Adds the worker with this index, which must be the next one, and its share of the run. The
     /// returned channel also delivers used intervals.
-    pub(crate) fn add(&mut self, index: u32, prepared: &Prepared, shard: Shard) -> Channel {
+    pub(crate) fn add_worker(&mut self, index: u32, prepared: &Prepared, shard: Shard) -> Channel {
         let (spare, back) = mpsc::sync_channel(SPARES);
         let placement = &prepared.placement;
         let pools = prepared.pools.iter();

@@ -231,7 +231,7 @@ pub(crate) fn conduct(
     let failure = FirstFailure::default();
     thread::scope(|scope| {
         for (index, (shard, (control, work))) in (0..).zip(crew) {
-            let channel = collector.add(index, prepared, shard);
+            let channel = collector.add_worker(index, prepared, shard);
             control.report_to(collector.notes());
             let post = Post {
                 shard,

@@ -13,7 +13,7 @@ const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 const LENGTHS: (u64, u64) = (2, 16);
 
 /// Adds the functions.
-pub(super) fn add(functions: Functions) -> Functions {
+pub(super) fn add_functions(functions: Functions) -> Functions {
     functions
         .with("newUUID", "", |call, _| call.random_uuid())
         .with("randomString", "i", random_string)

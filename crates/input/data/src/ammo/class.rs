@@ -111,7 +111,7 @@ impl Classes {
     }
 
     /// The class of an entry, a new one if need be; `None` where it is not chosen.
-    pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<Option<u32>, String> {
+    pub(super) fn insert(&mut self, entry: Entry<'_>) -> Result<Option<u32>, String> {
         if !self.chosen.is_empty() {
             let mut chosen = self.chosen.iter();
             let Some(tag) = chosen.position(|tag| tag == entry.tag) else {

@@ -94,7 +94,7 @@ impl<'a> Reading<'a> {
                         self.name(&reader, text)?;
                     } else {
                         let offset = window.offset();
-                        self.add(&reader, text, at, offset)?;
+                        self.add_row(&reader, text, at, offset)?;
                     }
                     self.cover(&rest[..bytes]);
                     line += window.consume(bytes);
@@ -176,7 +176,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Adds a row, which begins in a line and in a place of the file.
-    fn add(
+    fn add_row(
         &mut self,
         reader: &RowReader,
         row: &str,

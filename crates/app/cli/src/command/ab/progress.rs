@@ -78,7 +78,7 @@ impl Progress {
     pub(super) fn end_round(&self, made: usize) {
         if self.line.form() == ProgressForm::Lines {
             let left = self.left(made, Nanos::ZERO);
-            self.line.add(&format!(
+            self.line.print_line(&format!(
                 "round {made} of {} done{left}",
                 self.planned.rounds
             ));

@@ -42,7 +42,7 @@ impl Shower {
                 });
                 if is_new && progress.stage != Stage::Over {
                     self.last = Some((progress.stage, progress.rate, now));
-                    self.line.add(&words(progress));
+                    self.line.print_line(&words(progress));
                 }
             }
         }

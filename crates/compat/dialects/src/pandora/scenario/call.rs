@@ -24,7 +24,7 @@ const STATUSES: [(u64, &str); 12] = [
 ];
 
 /// Adds the steps of a call: its preprocessing, and the call.
-pub(super) fn add(
+pub(super) fn add_call(
     call: &Call,
     scenario: &Scenario,
     round: u64,

@@ -155,13 +155,13 @@ fn steps(
                     let request = requests.rfind(|request| request.name == named.name);
                     let request =
                         request.ok_or_else(|| format!("request {} not found", named.name))?;
-                    add(request, scenario, round, gun, scope, &mut steps)
+                    add_request(request, scenario, round, gun, scope, &mut steps)
                 }
                 None => {
                     let mut calls = file.calls.iter();
                     let call = calls.rfind(|call| call.name == named.name);
                     let call = call.ok_or_else(|| format!("request {} not found", named.name))?;
-                    call::add(call, scenario, round, scope, &mut steps)
+                    call::add_call(call, scenario, round, scope, &mut steps)
                 }
             };
             added.map_err(|why| format!("request {}: {why}", named.name))?;
@@ -224,7 +224,7 @@ fn pause(milliseconds: u64) -> Step {
 }
 
 /// Adds the steps of a request: its preprocessing, the request, its postprocessing.
-fn add(
+fn add_request(
     request: &Request,
     scenario: &Scenario,
     round: u64,

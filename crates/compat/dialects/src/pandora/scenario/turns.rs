@@ -74,7 +74,7 @@ impl Turns {
 
     /// Adds a feed for the next row of a list, and returns its name.
     pub(super) fn next(&mut self, path: &str, feed: Feed) -> String {
-        let feed = self.add(path, "", feed);
+        let feed = self.add_feed(path, "", feed);
         self.uses.push(Use {
             counter: Counter {
                 owner: self.owner,
@@ -89,10 +89,10 @@ impl Turns {
     /// Adds a feed for a random row of a list, and returns its name.
     pub(super) fn any(&mut self, path: &str, feed: Feed) -> String {
         let order = Some(TOOL.text("variable_source", &"random"));
-        self.add(path, "_rand", Feed { order, ..feed })
+        self.add_feed(path, "_rand", Feed { order, ..feed })
     }
 
-    fn add(&mut self, path: &str, end: &str, feed: Feed) -> String {
+    fn add_feed(&mut self, path: &str, end: &str, feed: Feed) -> String {
         let name = format!("{}_{}{end}", self.prefix, super::known::identifier(path));
         let is_free = |name: &String| !self.feeds.contains_key(name);
         let more = (2..).map(|n: usize| format!("{name}_{n}"));
