@@ -37,7 +37,7 @@ const SEGMENTS_MAX: usize = 4_000_000;
 
 /// A TCP segment that carries bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct TcpSegment {
     /// The real time of arrival.
     pub at: Nanos,
     /// The source port.
@@ -65,7 +65,7 @@ impl Exchange {
     }
 }
 
-impl Segment {
+impl TcpSegment {
     /// Parses the segment in an IPv4 packet; `None` for other packets, and for segments without
     /// bytes.
     #[must_use]
@@ -93,7 +93,7 @@ impl Segment {
 /// The exchanges with the server at a port, in the order of their requests. Requests without a
 /// response are left out.
 #[must_use]
-pub fn exchanges(segments: &[Segment], port: u16) -> Vec<Exchange> {
+pub fn exchanges(segments: &[TcpSegment], port: u16) -> Vec<Exchange> {
     let mut open: BTreeMap<u16, Conversation> = BTreeMap::new();
     let mut found = Vec::new();
     for segment in segments {
@@ -123,7 +123,7 @@ struct Conversation {
 
 impl Conversation {
     /// Processes a segment; returns the previous exchange if this segment begins another.
-    fn push_segment(&mut self, is_request: bool, segment: &Segment) -> Option<Exchange> {
+    fn push_segment(&mut self, is_request: bool, segment: &TcpSegment) -> Option<Exchange> {
         // A retransmitted segment contains nothing new.
         let newest = &mut self.newest[usize::from(is_request)];
         let is_new =
@@ -173,7 +173,7 @@ pub fn enter_namespace() -> Result<bool> {
 #[derive(Debug)]
 pub struct Capture {
     ends: Arc<AtomicBool>,
-    reader: JoinHandle<Vec<Segment>>,
+    reader: JoinHandle<Vec<TcpSegment>>,
 }
 
 impl Capture {
@@ -205,7 +205,7 @@ impl Capture {
     ///
     /// # Errors
     /// If the thread of the capture panicked.
-    pub fn finish(self) -> Result<Vec<Segment>> {
+    pub fn finish(self) -> Result<Vec<TcpSegment>> {
         self.ends.store(true, Ordering::Relaxed);
         let segments = self.reader.join();
         segments.map_err(|_| Error::other("the capture's thread panicked"))
@@ -213,7 +213,7 @@ impl Capture {
 }
 
 /// Reads segments until none arrive and the capture has ended.
-fn read(socket: &OwnedFd, is_over: &AtomicBool) -> Vec<Segment> {
+fn read(socket: &OwnedFd, is_over: &AtomicBool) -> Vec<TcpSegment> {
     let mut segments = Vec::new();
     let mut control = nix::cmsg_space!(TimeSpec);
     let mut packet = [0; HEADERS];
@@ -239,7 +239,7 @@ fn read(socket: &OwnedFd, is_over: &AtomicBool) -> Vec<Segment> {
             Err(_) => break,
         };
         let at = at.map(|at| Nanos(at.tv_sec() as u64 * 1_000_000_000 + at.tv_nsec() as u64));
-        segments.extend(at.and_then(|at| Segment::parse(&packet[..length], at)));
+        segments.extend(at.and_then(|at| TcpSegment::parse(&packet[..length], at)));
     }
     segments
 }
@@ -265,28 +265,28 @@ mod tests {
     fn a_segment_has_ports_and_bytes() {
         let at = Nanos(7);
         let whole = packet([40_000, 80], 9, 100);
-        let segment = Segment {
+        let segment = TcpSegment {
             at,
             source: 40_000,
             destination: 80,
             sequence: 9,
         };
-        assert_eq!(Segment::parse(&whole, at), Some(segment));
-        assert_eq!(Segment::parse(&packet([40_000, 80], 9, 0), at), None);
+        assert_eq!(TcpSegment::parse(&whole, at), Some(segment));
+        assert_eq!(TcpSegment::parse(&packet([40_000, 80], 9, 0), at), None);
         for length in 0..whole.len() {
             assert_eq!(
-                Segment::parse(&whole[..length.min(33)], at).is_some(),
+                TcpSegment::parse(&whole[..length.min(33)], at).is_some(),
                 length >= 33
             );
         }
         let mut other = whole;
         other[9] = 17;
-        assert_eq!(Segment::parse(&other, at), None);
+        assert_eq!(TcpSegment::parse(&other, at), None);
     }
 
     #[test]
     fn requests_and_responses_are_paired_on_each_connection() {
-        let segment = |at: u64, source: u16, destination: u16, sequence: u32| Segment {
+        let segment = |at: u64, source: u16, destination: u16, sequence: u32| TcpSegment {
             at: Nanos(at),
             source,
             destination,

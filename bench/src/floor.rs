@@ -18,7 +18,7 @@ pub const RECEIVE_BYTES: usize = 64 * 1024;
 
 /// Whether the bytes are encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
+pub enum Encryption {
     /// `http`.
     Plain,
     /// `https`; nothing is verified.
@@ -31,7 +31,7 @@ pub struct Errand {
     /// The server.
     pub peer: SocketAddr,
     /// Whether to encrypt.
-    pub scheme: Scheme,
+    pub scheme: Encryption,
     /// The request's bytes, the same that drumfire sends for this URL.
     pub request: Vec<u8>,
     /// The number of connections.
@@ -57,9 +57,12 @@ impl Errand {
     ) -> Result<Self> {
         let form = || Error::other(format!("`{url}` is not http(s)://ADDRESS:PORT/PATH"));
         let (scheme, rest) = if let Some(rest) = url.strip_prefix("http://") {
-            (Scheme::Plain, rest)
+            (Encryption::Plain, rest)
         } else {
-            (Scheme::Tls, url.strip_prefix("https://").ok_or_else(form)?)
+            (
+                Encryption::Tls,
+                url.strip_prefix("https://").ok_or_else(form)?,
+            )
         };
         let (authority, path) = rest.split_at(rest.find('/').ok_or_else(form)?);
         let version = env!("CARGO_PKG_VERSION");
@@ -90,7 +93,7 @@ impl Errand {
 
 /// The counts of a floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct FloorCounts {
     /// Complete responses.
     pub requests: u64,
     /// Bytes of each response.
@@ -112,14 +115,14 @@ fn response_length(bytes: &[u8]) -> Option<Result<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Errand, Reuse, Scheme, response_length};
+    use super::{Encryption, Errand, Reuse, response_length};
     use drumfire_units::Nanos;
 
     #[test]
     fn the_request_is_rendered_for_the_url() {
         let errand = |url, post, reuse| Errand::new(url, 2, Nanos::ZERO, post, reuse);
         let plain = errand("https://127.0.0.1:8443/a?b", None, Reuse::KeepAlive).unwrap();
-        assert_eq!(plain.scheme, Scheme::Tls);
+        assert_eq!(plain.scheme, Encryption::Tls);
         let start = b"GET /a?b HTTP/1.1\r\nHost: 127.0.0.1:8443\r\n";
         assert!(plain.request.starts_with(start));
         let post = errand("http://127.0.0.1:80/", Some(3), Reuse::Close).unwrap();

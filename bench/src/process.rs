@@ -42,7 +42,7 @@ impl Drop for Guarded {
 
 /// Whether a child's memory is read while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watch {
+pub enum MemoryWatch {
     /// Read nothing, so that the child is not disturbed.
     Nothing,
     /// Read its resident memory, its peak memory and its open descriptors repeatedly.
@@ -80,7 +80,7 @@ impl Finished {
 ///
 /// # Errors
 /// If it can't be started, fails, or takes longer than `limit`, after which it is killed.
-pub fn run(command: &mut Command, limit: Nanos, watch: Watch) -> Result<Finished> {
+pub fn run(command: &mut Command, limit: Nanos, watch: MemoryWatch) -> Result<Finished> {
     let Group {
         mut members,
         user,
@@ -125,7 +125,7 @@ pub struct Member {
 }
 
 /// A running client.
-struct Running {
+struct RunningClient {
     child: Guarded,
     stdout: Option<JoinHandle<String>>,
     stderr: Option<JoinHandle<String>>,
@@ -133,7 +133,7 @@ struct Running {
     member: Member,
 }
 
-impl Running {
+impl RunningClient {
     fn start(command: &mut Command) -> Result<Self> {
         command.stdin(Stdio::null());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -148,11 +148,11 @@ impl Running {
     }
 
     /// Checks whether the client has ended.
-    fn look(&mut self, watch: Watch) -> Result<bool> {
+    fn look(&mut self, watch: MemoryWatch) -> Result<bool> {
         if self.status.is_none() {
             self.status = self.child.0.try_wait()?;
         }
-        if watch == Watch::Memory && self.status.is_none() {
+        if watch == MemoryWatch::Memory && self.status.is_none() {
             // A child that has just ended no longer has memory.
             let pid = self.child.0.id();
             let peak = memory(pid, "VmHWM:").unwrap_or(0);
@@ -168,9 +168,10 @@ impl Running {
 ///
 /// # Errors
 /// If one can't be started, fails, or takes longer than `limit`, after which all are killed.
-pub fn run_together(commands: &mut [Command], limit: Nanos, watch: Watch) -> Result<Group> {
+pub fn run_together(commands: &mut [Command], limit: Nanos, watch: MemoryWatch) -> Result<Group> {
     let (user_before, system_before) = children_times()?;
-    let started: Result<Vec<Running>> = commands.iter_mut().map(Running::start).collect();
+    let started: Result<Vec<RunningClient>> =
+        commands.iter_mut().map(RunningClient::start).collect();
     let mut running = started?;
     let clock = Clock::start();
     loop {
@@ -285,7 +286,7 @@ pub fn find(program: &str) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Watch, run};
+    use super::{MemoryWatch, run};
     use drumfire_units::Nanos;
     use std::process::Command;
 
@@ -293,7 +294,7 @@ mod tests {
     fn a_failing_child_is_an_error_with_its_words() {
         let mut command = Command::new("sh");
         command.args(["-c", "echo so >&2; exit 3"]);
-        let error = run(&mut command, Nanos::from_secs(60), Watch::Nothing).unwrap_err();
+        let error = run(&mut command, Nanos::from_secs(60), MemoryWatch::Nothing).unwrap_err();
         assert!(error.to_string().ends_with("so\n"), "{error}");
     }
 
@@ -304,7 +305,7 @@ mod tests {
             "-c",
             "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo $i",
         ]);
-        let finished = run(&mut command, Nanos::from_secs(60), Watch::Nothing).unwrap();
+        let finished = run(&mut command, Nanos::from_secs(60), MemoryWatch::Nothing).unwrap();
         assert_eq!(finished.stdout, "100000\n");
         assert!(finished.cpu() > Nanos::from_millis(1));
     }

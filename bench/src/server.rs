@@ -1,7 +1,7 @@
 //! Servers to measure against: started on loopback, on a separate core, and killed when their guard
 //! is dropped.
 
-use crate::floor::Scheme;
+use crate::floor::Encryption;
 use crate::process::{Guarded, SERVER_CORE, cpu_so_far, pinned};
 use crate::tool::Programs;
 use drumfire_net::Clock;
@@ -56,7 +56,7 @@ pub struct Server {
     /// The command that starts the server.
     command: Command,
     kind: Kind,
-    scheme: Scheme,
+    scheme: Encryption,
     address: SocketAddrV4,
     folder: Folder,
 }
@@ -66,7 +66,7 @@ impl Server {
     ///
     /// # Errors
     /// If it is not installed or does not listen in time.
-    pub fn start(kind: Kind, scheme: Scheme, programs: &Programs) -> Result<Self> {
+    pub fn start(kind: Kind, scheme: Encryption, programs: &Programs) -> Result<Self> {
         let address = free_address(Ipv4Addr::LOCALHOST)?;
         let folder = Folder::new(address)?;
         let command = match kind {
@@ -77,7 +77,7 @@ impl Server {
             }
             Kind::Serve | Kind::ServeGrpc => {
                 let mut command = serve(programs, address);
-                if scheme == Scheme::Tls {
+                if scheme == Encryption::Tls {
                     command.arg("--tls");
                 }
                 if kind == Kind::ServeGrpc {
@@ -105,12 +105,12 @@ impl Server {
         let mut command = serve(programs, address);
         command.args(flags);
         let folder = Folder::new(address)?;
-        Self::spawn(Kind::Serve, Scheme::Plain, address, folder, command)
+        Self::spawn(Kind::Serve, Encryption::Plain, address, folder, command)
     }
 
     fn spawn(
         kind: Kind,
-        scheme: Scheme,
+        scheme: Encryption,
         address: SocketAddrV4,
         folder: Folder,
         mut command: Command,
@@ -204,8 +204,8 @@ impl Server {
     #[must_use]
     pub fn url(&self, path: &str) -> String {
         let scheme = match self.scheme {
-            Scheme::Plain => "http",
-            Scheme::Tls => "https",
+            Encryption::Plain => "http",
+            Encryption::Tls => "https",
         };
         format!("{scheme}://{}{path}", self.address)
     }
@@ -305,7 +305,7 @@ fn nginx(
     programs: &Programs,
     folder: &Folder,
     address: SocketAddrV4,
-    scheme: Scheme,
+    scheme: Encryption,
 ) -> Result<Command> {
     let program = installed(programs.nginx.as_ref(), Kind::Nginx)?;
     let path = &folder.0;
@@ -313,13 +313,17 @@ fn nginx(
         fs::write(path.join(name), vec![b'x'; bytes])?;
     }
     let tls = match scheme {
-        Scheme::Plain => "",
-        Scheme::Tls => {
+        Encryption::Plain => "",
+        Encryption::Tls => {
             certificate(folder)?;
             "ssl_certificate cert.pem; ssl_certificate_key key.pem;"
         }
     };
-    let ssl = if scheme == Scheme::Tls { " ssl" } else { "" };
+    let ssl = if scheme == Encryption::Tls {
+        " ssl"
+    } else {
+        ""
+    };
     let [small, body] = [100, 1_000].map(|bytes| "x".repeat(bytes));
     let folder = path.display();
     let text = format!(

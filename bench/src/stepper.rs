@@ -76,9 +76,9 @@ fn answer(mut stream: TcpStream) -> Result<()> {
 
 /// A traced thread. Detach it before its process ends: a process with a traced thread that has not
 /// been waited for can't be waited for itself.
-struct Traced(Pid);
+struct TracedThread(Pid);
 
-impl Drop for Traced {
+impl Drop for TracedThread {
     fn drop(&mut self) {
         // An error means that the thread has ended.
         let _ended = ptrace::detach(self.0, None);
@@ -135,7 +135,7 @@ pub fn step(command: &mut Command, requests: u32, detail: Detail) -> Result<Step
     let mappings = mappings(child.0.id())?;
     let thread = Pid::from_raw(busiest.0 as i32);
     ptrace::seize(thread, ptrace::Options::empty())?;
-    let _traced = Traced(thread);
+    let _traced = TracedThread(thread);
     ptrace::interrupt(thread)?;
     stopped(thread)?;
     let mut steps = Steps {

@@ -2,7 +2,7 @@
 
 use crate::claim::{self, Claim};
 use crate::machine;
-use crate::process::{self, CLIENT_CORE, Finished, Watch, pinned};
+use crate::process::{self, CLIENT_CORE, Finished, MemoryWatch, pinned};
 use drumfire_units::Nanos;
 use std::fs;
 use std::io::{Error, Result};
@@ -213,7 +213,7 @@ impl Tool {
     pub fn run(self, workload: &Workload, programs: &Programs) -> Result<(Finished, Claim)> {
         let limit = Nanos::from_secs(u64::from(workload.seconds) + 30);
         let mut command = self.command(workload, programs)?;
-        let finished = process::run(&mut command, limit, Watch::Nothing)?;
+        let finished = process::run(&mut command, limit, MemoryWatch::Nothing)?;
         let claim = self
             .claim(&finished.stdout)
             .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?;

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use drumfire_gotemplate::{Env, Functions, Limits, Template, Value};
+use drumfire_gotemplate::{Env, Functions, GoTemplate, Limits, Value};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
@@ -15,7 +15,10 @@ impl Env for Still {
     }
 
     fn random(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         self.0
     }
 }
@@ -29,7 +32,7 @@ const LIMITS: Limits = Limits {
 };
 
 fuzz_target!(|text: &str| {
-    let Ok(template) = Template::parse("fuzz", text, &FUNCTIONS) else {
+    let Ok(template) = GoTemplate::parse("fuzz", text, &FUNCTIONS) else {
         return;
     };
     let inner = Value::dictionary([("c", "text".into()), ("list", Value::strings(["x", "y"]))]);

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use drumfire_data::{Condition, CsvForm, Feed, Order, Sources, Template, Text, TextTemplate};
+use drumfire_data::{CsvForm, Feed, Order, Sources, StepCondition, Template, Text, TextTemplate};
 use drumfire_plan::{Condition as _, RequestContext, VariableId, Variables};
 use libfuzzer_sys::fuzz_target;
 use std::sync::{Arc, LazyLock};
@@ -55,7 +55,7 @@ fuzz_target!(|text: &str| {
             assert_eq!(out, text);
         }
     }
-    if let Ok(condition) = Condition::compile(text, 1, &SOURCES) {
+    if let Ok(condition) = StepCondition::compile(text, 1, &SOURCES) {
         assert_eq!(condition.holds(&context), condition.holds(&context));
     }
 });

@@ -48,10 +48,10 @@ pub use repository::Repository;
 pub use rust_file::RustFile;
 
 /// A check: reads the repository and returns its findings, or an empty list.
-pub type Check = fn(&Repository) -> Vec<Finding>;
+pub type TidyCheck = fn(&Repository) -> Vec<Finding>;
 
 /// Every check with its name, in the order in which findings are shown.
-pub const CHECKS: &[(&str, Check)] = &[
+pub const CHECKS: &[(&str, TidyCheck)] = &[
     ("layers", layers::check),
     ("effects", effects::check),
     ("parts", parts::check),

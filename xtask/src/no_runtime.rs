@@ -14,7 +14,7 @@ const LOCK: &str = "Cargo.lock";
 
 /// The dependencies of each package, by name. Versions of a package are merged, and so are all
 /// systems: a package that is linked on one system counts for all.
-type Graph = BTreeMap<String, Vec<String>>;
+type DependencyGraph = BTreeMap<String, Vec<String>>;
 
 /// Every path of linked dependencies from `engine` to a runtime.
 #[must_use]
@@ -43,8 +43,8 @@ fn findings(packages: &[Value], lock: &str) -> Vec<Finding> {
 }
 
 /// The packages of a lock file.
-fn locked(lock: &str) -> Graph {
-    let mut graph = Graph::new();
+fn locked(lock: &str) -> DependencyGraph {
+    let mut graph = DependencyGraph::new();
     for package in lock.split("[[package]]").skip(1) {
         let mut quoted = package.split('"').skip(1).step_by(2);
         let Some(name) = quoted.next() else {
@@ -72,7 +72,7 @@ fn member(package: &Value) -> (String, Vec<String>) {
 }
 
 /// A shortest path to each reachable runtime.
-fn ways_to_runtimes(graph: &Graph) -> Vec<String> {
+fn ways_to_runtimes(graph: &DependencyGraph) -> Vec<String> {
     let mut before: BTreeMap<&str, &str> = BTreeMap::from([(DATA_PLANE, "")]);
     let mut queue = vec![DATA_PLANE];
     let mut at = 0;

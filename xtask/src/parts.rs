@@ -22,7 +22,10 @@ const CIRCLE: &str = " ↔ ";
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (folder, graph) in Crate::all(repository).iter().flat_map(|own| &own.graphs) {
+    for (folder, graph) in CrateGraphs::all(repository)
+        .iter()
+        .flat_map(|own| &own.graphs)
+    {
         if let Some(circle) = circle(graph) {
             let message = format!("{circle} is a circle; let the lower part own what both need");
             findings.push(Finding::violation(folder, 0, message));
@@ -38,9 +41,9 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
 /// The page with a new drawing of `engine`; `None` if the page lacks the lines around a drawing.
 #[must_use]
 pub fn redrawn(repository: &Repository) -> Option<String> {
-    let crates = Crate::all(repository);
+    let crates = CrateGraphs::all(repository);
     let engine = crates.iter().find(|own| own.folder == ENGINE);
-    let drawing = engine.map_or_else(String::new, Crate::drawing);
+    let drawing = engine.map_or_else(String::new, CrateGraphs::drawing);
     let (before, rest) = repository.text(PAGE).split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
     Some(format!("{before}{BEGIN}{drawing}{END}{after}"))
@@ -49,7 +52,7 @@ pub fn redrawn(repository: &Repository) -> Option<String> {
 /// The drawings of all crates except `engine`, each below the crate's name.
 #[must_use]
 pub fn print(repository: &Repository) -> String {
-    let crates = Crate::all(repository).into_iter();
+    let crates = CrateGraphs::all(repository).into_iter();
     let others = crates.filter(|own| own.folder != ENGINE);
     others
         .map(|own| format!("{}\n{}", own.name(), own.drawing()))
@@ -57,13 +60,13 @@ pub fn print(repository: &Repository) -> String {
 }
 
 /// A crate with the graphs of its folders.
-struct Crate {
+struct CrateGraphs {
     /// The folder of the crate's sources.
     folder: String,
     graphs: BTreeMap<String, Graph>,
 }
 
-impl Crate {
+impl CrateGraphs {
     /// Every crate of the workspace that has more than one file.
     fn all(repository: &Repository) -> Vec<Self> {
         let files = repository.rust_files();

@@ -90,12 +90,12 @@ fn against(repository: &Repository, allowed: &BTreeMap<&str, usize>) -> Vec<Find
 }
 
 /// A pattern and its line, from 1.
-struct Match {
+struct PatternMatch {
     line: usize,
     words: String,
 }
 
-impl Match {
+impl PatternMatch {
     fn find(line: usize, text: &str) -> Option<Self> {
         PATTERN.find(text).map(|found| Self {
             line,
@@ -105,7 +105,7 @@ impl Match {
 }
 
 /// The matches in the pages for users, by page.
-fn pages(repository: &Repository) -> BTreeMap<String, Vec<Match>> {
+fn pages(repository: &Repository) -> BTreeMap<String, Vec<PatternMatch>> {
     let folders = ["docs/guide/", "docs/manual/", "docs/dialects/", "examples/"];
     let single = [
         "README.md",
@@ -121,7 +121,7 @@ fn pages(repository: &Repository) -> BTreeMap<String, Vec<Match>> {
     let matches = |text: &str| {
         let lines = text.lines().enumerate();
         lines
-            .filter_map(|(at, line)| Match::find(at + 1, line))
+            .filter_map(|(at, line)| PatternMatch::find(at + 1, line))
             .collect()
     };
     pages
@@ -130,7 +130,7 @@ fn pages(repository: &Repository) -> BTreeMap<String, Vec<Match>> {
 }
 
 /// The matches in string literals, except for reasons of lint exceptions, which are for developers.
-fn in_literals(text: &str) -> Vec<Match> {
+fn in_literals(text: &str) -> Vec<PatternMatch> {
     let mut matches = Vec::new();
     for place in strings(text) {
         let before = text[..place.start].trim_end();
@@ -141,19 +141,19 @@ fn in_literals(text: &str) -> Vec<Match> {
         // A backslash at the end of a line joins it with the next line.
         let literal = text[place].replace("\\\n", "\0");
         let joined: String = literal.split('\0').map(str::trim_start).collect();
-        matches.extend(Match::find(line, joined.trim_start_matches('"')));
+        matches.extend(PatternMatch::find(line, joined.trim_start_matches('"')));
     }
     matches
 }
 
 /// The matches in the help: the doc comments of flags.
-fn in_help(path: &str, text: &str) -> Vec<Match> {
+fn in_help(path: &str, text: &str) -> Vec<PatternMatch> {
     if !path.starts_with("crates/app/cli/src/flags") {
         return Vec::new();
     }
     let docs = text.lines().enumerate().filter_map(|(at, line)| {
         let doc = line.trim_start().strip_prefix("/// ")?;
-        Match::find(at + 1, doc)
+        PatternMatch::find(at + 1, doc)
     });
     docs.collect()
 }
@@ -163,7 +163,7 @@ fn in_comments(path: &str, text: &str) -> Vec<Finding> {
     let lines = text.lines().map(str::trim_start).enumerate();
     let matches = lines.filter_map(|(at, line)| {
         let comment = line.strip_prefix("//")?.trim_start_matches(['/', '!', ' ']);
-        Match::find(at + 1, comment)
+        PatternMatch::find(at + 1, comment)
     });
     let advice = matches.map(|row| {
         let message = format!("line {}: \"{}\"; name the subject", row.line, row.words);

@@ -10,7 +10,7 @@
 
 use crate::{Finding, Repository};
 use drumfire_document::form::{KeyTable, KeyValue, key_tables};
-use drumfire_document::habits::{HABITS, On};
+use drumfire_document::habits::{HABITS, HabitPlace};
 use drumfire_measure::{Leniency, Outcome, OutcomeGroup};
 use drumfire_metrics::{Books, MetricKind};
 
@@ -162,23 +162,23 @@ fn tables() -> Vec<Table> {
 }
 
 /// The tables of other tools' names: the place of the names, and the name of the table.
-const HABIT_TABLES: [(On, &str); 6] = [
-    (On::Load, "flags"),
-    (On::Http, "flags of http"),
-    (On::Grpc, "flags of grpc"),
-    (On::Run, "flags of run"),
-    (On::Command, "commands"),
-    (On::Key, "keys"),
+const HABIT_TABLES: [(HabitPlace, &str); 6] = [
+    (HabitPlace::Load, "flags"),
+    (HabitPlace::Http, "flags of http"),
+    (HabitPlace::Grpc, "flags of grpc"),
+    (HabitPlace::Run, "flags of run"),
+    (HabitPlace::Command, "commands"),
+    (HabitPlace::Key, "keys"),
 ];
 
 /// The names that other tools have at a place, and what to write instead.
-fn habits((on, name): (On, &str)) -> Table {
+fn habits((on, name): (HabitPlace, &str)) -> Table {
     let rows = HABITS.iter().filter(|habit| habit.on == on);
     let rows = rows.map(|habit| {
         let typed: Vec<String> = habit.typed.split(' ').map(code).collect();
         let ours = match on {
             // Braces denote a mapping there.
-            On::Key => habit.ours.to_owned(),
+            HabitPlace::Key => habit.ours.to_owned(),
             _ => habit.advice(None),
         };
         vec![typed.join(", "), ours]

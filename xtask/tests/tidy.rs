@@ -1,6 +1,6 @@
 //! The laws that a machine can enforce, checked against this repository.
 
-use xtask::{Check, Repository, Severity};
+use xtask::{Repository, Severity, TidyCheck};
 
 /// This repository.
 fn repository() -> Repository {
@@ -11,7 +11,7 @@ fn repository() -> Repository {
 }
 
 /// Fails with every violation that a check finds.
-fn clean(check: Check) {
+fn clean(check: TidyCheck) {
     let violations: Vec<String> = check(&repository())
         .iter()
         .filter(|finding| finding.severity == Severity::Violation)

@@ -8,7 +8,7 @@
 
 use clap::Parser;
 use drumfire_plan::Random;
-use drumfire_stats::{Differences, Looks, RankSum, SignedRank, holm};
+use drumfire_stats::{Differences, InterimLooks, RankSum, SignedRank, holm};
 use std::io::{Result, Write};
 
 /// Simulate experiments of `drumfire ab`, and print how often they are right and wrong
@@ -30,7 +30,7 @@ const WITHIN: [f64; 3] = [0.003, 0.007, 0.015];
 
 /// The noise of runs.
 #[derive(Clone, Copy, Debug)]
-struct Noise {
+struct AbNoise {
     /// The deviation between runs.
     between: f64,
     /// The fraction of a run's level that the next run keeps.
@@ -43,7 +43,7 @@ struct Noise {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     pairs: usize,
-    noise: Noise,
+    noise: AbNoise,
     /// The truth: B is slower by this share.
     shift: f64,
 }
@@ -72,7 +72,7 @@ look, Holm | p50 alone, any shift | AABB |\n|---|---|---|---|---|---|---|---|---
 fn main() -> Result<()> {
     let flags = Flags::parse();
     let mut out = std::io::stdout();
-    let quiet = |between| Noise {
+    let quiet = |between| AbNoise {
         between,
         kept: 0.0,
         drift: 0.0,
@@ -80,20 +80,20 @@ fn main() -> Result<()> {
     let (none, three) = (0.0, 0.03);
     let noises = [
         quiet(0.02),
-        Noise {
+        AbNoise {
             kept: 0.5,
             ..quiet(0.02)
         },
-        Noise {
+        AbNoise {
             drift: 0.01,
             ..quiet(0.02)
         },
-        Noise {
+        AbNoise {
             between: 0.02,
             kept: 0.5,
             drift: 0.01,
         },
-        Noise {
+        AbNoise {
             between: 0.03,
             kept: 0.8,
             drift: 0.003,
@@ -137,7 +137,7 @@ fn print(row: &Row, flags: &Flags, out: &mut impl Write) -> Result<()> {
         100.0 * found.iter().filter(|found| of(found)).count() as f64 / found.len() as f64
     };
     let taken: usize = found.iter().map(|found| found.pairs).sum();
-    let Noise {
+    let AbNoise {
         between,
         kept,
         drift,
@@ -172,7 +172,7 @@ fn experiment(row: &Row, flags: &Flags, number: u32) -> Found {
         shift.is_some_and(|shift| shift.estimate.abs() >= least)
     };
     let looks = looks(row.pairs, 6);
-    let judged = |looks: &Looks, pairs: usize| {
+    let judged = |looks: &InterimLooks, pairs: usize| {
         let seen: Vec<Differences> = paired.iter().map(|of| seen(of, pairs, least)).collect();
         let found = looks.probabilities(&seen, flags.seed);
         let mut each = found.iter().zip(&seen);
@@ -194,8 +194,8 @@ fn experiment(row: &Row, flags: &Flags, number: u32) -> Found {
     }
 }
 
-fn looks(pairs: usize, first: usize) -> Looks {
-    Looks {
+fn looks(pairs: usize, first: usize) -> InterimLooks {
+    InterimLooks {
         pairs,
         first,
         every: 2,
@@ -212,7 +212,7 @@ fn seen(of: &[f64], pairs: usize, least: f64) -> Differences {
 
 /// The logarithm of each quantile of equal runs, in the order of the runs.
 fn levels(row: &Row, random: &mut Random) -> Vec<Vec<f64>> {
-    let Noise {
+    let AbNoise {
         between,
         kept,
         drift,
@@ -258,7 +258,7 @@ fn resolution(pairs: usize, flags: &Flags) -> f64 {
     let power = |deviations: f64| {
         let row = Row {
             pairs,
-            noise: Noise {
+            noise: AbNoise {
                 between: 0.02,
                 kept: 0.0,
                 drift: 0.0,

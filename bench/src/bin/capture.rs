@@ -9,9 +9,9 @@
 
 use clap::Parser;
 use drumfire_bench::capture::{Capture, Exchange, enter_namespace, exchanges};
-use drumfire_bench::floor::Scheme;
+use drumfire_bench::floor::Encryption;
 use drumfire_bench::machine;
-use drumfire_bench::process::{self, CLIENT_CORE, Guarded, Watch, pinned};
+use drumfire_bench::process::{self, CLIENT_CORE, Guarded, MemoryWatch, pinned};
 use drumfire_bench::server::{Kind, Server};
 use drumfire_bench::tool::Programs;
 use drumfire_measure::Histogram;
@@ -143,7 +143,7 @@ fn histogram(times: &[Nanos]) -> Histogram {
 
 /// One run with a clock, and the results of its capture.
 fn run(clock: &'static str, is_busy: bool, flags: &Flags, programs: &Programs) -> Result<Run> {
-    let server = Server::start(Kind::Answer, Scheme::Plain, programs)?;
+    let server = Server::start(Kind::Answer, Encryption::Plain, programs)?;
     let rows = server.folder().join("rows.csv");
     let limit = Nanos::from_secs(u64::from(flags.seconds) + 30);
     let mut command = pinned(CLIENT_CORE, &programs.drumfire);
@@ -161,7 +161,7 @@ fn run(clock: &'static str, is_busy: bool, flags: &Flags, programs: &Programs) -
     command.args(["-z", &format!("{}s", flags.seconds), &server.url("/")]);
     let busy = is_busy.then(busy_loop).transpose()?;
     let capture = Capture::start()?;
-    let finished = process::run(&mut command, limit, Watch::Nothing)?;
+    let finished = process::run(&mut command, limit, MemoryWatch::Nothing)?;
     let segments = capture.finish()?;
     drop(busy);
     let summary: Value = serde_json::from_str(&finished.stdout).map_err(Error::other)?;

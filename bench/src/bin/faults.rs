@@ -116,7 +116,7 @@ fn main() -> Result<ExitCode> {
     let mut outcomes = Vec::new();
     for number in flags.first..flags.first + flags.runs {
         let kind = kinds[(number % kinds.len() as u64) as usize];
-        let outcome = Trial::new(&programs, kind, number)?.run()?;
+        let outcome = FaultTrial::new(&programs, kind, number)?.run()?;
         let verdict = match outcome.misses.as_slice() {
             [] => "ok".to_owned(),
             misses => format!("MISSED {}", misses.join("; ")),
@@ -167,7 +167,7 @@ fn print(outcomes: &[Outcome]) -> Result<ExitCode> {
 }
 
 /// A run with one fault.
-struct Trial<'a> {
+struct FaultTrial<'a> {
     programs: &'a Binaries,
     kind: Kind,
     random: Random,
@@ -179,13 +179,13 @@ struct Trial<'a> {
     victim: usize,
 }
 
-impl Drop for Trial<'_> {
+impl Drop for FaultTrial<'_> {
     fn drop(&mut self) {
         let _left_behind = fs::remove_dir_all(&self.folder);
     }
 }
 
-impl<'a> Trial<'a> {
+impl<'a> FaultTrial<'a> {
     /// Starts all processes except the coordinator.
     fn new(programs: &'a Binaries, kind: Kind, number: u64) -> Result<Self> {
         let mut random = Random::new(number, 0, 0, 0);

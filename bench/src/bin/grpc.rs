@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Compare drumfire with h2load and ghz over gRPC on loopback, and print a table
 #[derive(Debug, Parser)]
-struct Grpc {
+struct GrpcComparison {
     #[command(flatten)]
     flags: Flags,
     /// Calls of the run whose memory is measured
@@ -20,7 +20,7 @@ struct Grpc {
 }
 
 fn main() -> Result<()> {
-    let Grpc { flags, calls, ghz } = Grpc::parse();
+    let GrpcComparison { flags, calls, ghz } = GrpcComparison::parse();
     let mut settings = flags.settings()?;
     settings.calls = calls;
     settings.programs.ghz = ghz.or(settings.programs.ghz);

@@ -9,7 +9,7 @@
 
 use clap::Parser;
 use drumfire_plan::Random;
-use drumfire_stats::{ChangePoint, Divisive, Track};
+use drumfire_stats::{Divisive, SeriesChange, Track};
 use std::io::{Result, Write};
 
 /// Simulate histories of `drumfire runs --trend`, and print how often it is right and wrong
@@ -32,7 +32,7 @@ const LEAST: f64 = 0.02;
 
 /// The noise of runs.
 #[derive(Clone, Copy, Debug)]
-struct Noise {
+struct HistoryNoise {
     /// The deviation between runs.
     between: f64,
     /// The fraction of a run's level that the next run keeps.
@@ -48,7 +48,7 @@ struct Row {
     /// The first run after the step; `None` draws it, with at least ten runs on each side.
     at: Option<usize>,
     step: f64,
-    noise: Noise,
+    noise: HistoryNoise,
 }
 
 /// The results for one history.
@@ -74,21 +74,21 @@ a false one | with levels known |\n|---|---|---|---|---|---|---|---|---|---|\n";
 fn main() -> Result<()> {
     let flags = Flags::parse();
     let mut out = std::io::stdout();
-    let quiet = Noise {
+    let quiet = HistoryNoise {
         between: 0.02,
         kept: 0.0,
         outliers: 0.0,
     };
     let noises = [
         quiet,
-        Noise { kept: 0.3, ..quiet },
-        Noise { kept: 0.5, ..quiet },
-        Noise { kept: 0.8, ..quiet },
-        Noise {
+        HistoryNoise { kept: 0.3, ..quiet },
+        HistoryNoise { kept: 0.5, ..quiet },
+        HistoryNoise { kept: 0.8, ..quiet },
+        HistoryNoise {
             outliers: 0.05,
             ..quiet
         },
-        Noise {
+        HistoryNoise {
             kept: 0.5,
             outliers: 0.05,
             ..quiet
@@ -133,7 +133,7 @@ fn print(row: &Row, flags: &Flags, out: &mut impl Write) -> Result<()> {
         true => share(of),
         false => "–".to_owned(),
     };
-    let Noise {
+    let HistoryNoise {
         between,
         kept,
         outliers,
@@ -177,14 +177,14 @@ fn history(row: &Row, flags: &Flags, number: u32) -> Found {
         least: LEAST.ln_1p(),
     });
     let found = search.changes(&tracks.collect::<Vec<_>>());
-    let is_near = |of: &ChangePoint| of.at.abs_diff(at) <= 1;
+    let is_near = |of: &SeriesChange| of.at.abs_diff(at) <= 1;
     let p50 = &found[0];
-    let is_step = |of: &ChangePoint| {
+    let is_step = |of: &SeriesChange| {
         row.step > 0.0 && (is_near(of) || of.likely.0 <= at && at <= of.likely.1)
     };
     // One change is the step, which may be found at another run; any further change is false.
     let allowed = usize::from(row.step > 0.0);
-    let is_false = |of: &Vec<ChangePoint>| of.len() > allowed;
+    let is_false = |of: &Vec<SeriesChange>| of.len() > allowed;
     let known = likeliest(&levels, row.step.ln_1p(), row.noise.between);
     Found {
         is_false: found.iter().any(is_false),
@@ -197,7 +197,7 @@ fn history(row: &Row, flags: &Flags, number: u32) -> Found {
 
 /// The logarithms of the levels of a history's runs.
 fn levels(row: &Row, at: usize, random: &mut Random) -> Vec<f64> {
-    let Noise {
+    let HistoryNoise {
         between,
         kept,
         outliers,

@@ -8,13 +8,13 @@ use std::io::Result;
 
 /// Compare drumfire with other tools over HTTP/1.1 on loopback, and print a table
 #[derive(Debug, Parser)]
-struct Http1 {
+struct Http1Comparison {
     #[command(flatten)]
     flags: Flags,
 }
 
 fn main() -> Result<()> {
-    let Http1 { flags } = Http1::parse();
+    let Http1Comparison { flags } = Http1Comparison::parse();
     let settings = flags.settings()?;
     program::run("Benchmark tables", &Row::http1(), &flags, &settings)
 }

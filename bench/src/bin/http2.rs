@@ -7,13 +7,13 @@ use std::io::Result;
 
 /// Compare drumfire with h2load over HTTP/2 on loopback, and print a table
 #[derive(Debug, Parser)]
-struct Http2 {
+struct Http2Comparison {
     #[command(flatten)]
     flags: Flags,
 }
 
 fn main() -> Result<()> {
-    let Http2 { flags } = Http2::parse();
+    let Http2Comparison { flags } = Http2Comparison::parse();
     let settings = flags.settings()?;
     program::run("Benchmark tables: HTTP/2", &Row::http2(), &flags, &settings)
 }

@@ -2,7 +2,7 @@
 
 use clap::{Parser, ValueEnum};
 use drumfire_bench::cluster::{Binaries, CoordinatorProcess, NatsServer};
-use drumfire_bench::floor::Scheme;
+use drumfire_bench::floor::Encryption;
 use drumfire_bench::server::{Kind, Server};
 use drumfire_bench::stepper::{Answerer, Detail, Steps, step};
 use drumfire_bench::symbols::{self, By};
@@ -28,7 +28,7 @@ struct Flags {
     lines: bool,
     /// Count only drumfire over this protocol
     #[arg(long)]
-    protocol: Option<Protocol>,
+    protocol: Option<MeasuredProtocol>,
     /// The program to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
@@ -42,13 +42,13 @@ struct Flags {
 
 /// A protocol of drumfire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Protocol {
+enum MeasuredProtocol {
     Http1,
     Http2,
     Grpc,
 }
 
-impl Protocol {
+impl MeasuredProtocol {
     /// The client's name in tables.
     const fn client(self) -> &'static str {
         match self {
@@ -75,15 +75,20 @@ struct Servers {
 impl Servers {
     /// drumfire with a run longer than stepping takes. Protocols with streams use one stream per
     /// connection, so that each request is a separate send.
-    fn command(&self, protocol: Protocol, connections: usize, programs: &Programs) -> Command {
+    fn command(
+        &self,
+        protocol: MeasuredProtocol,
+        connections: usize,
+        programs: &Programs,
+    ) -> Command {
         let mut command = Command::new(&programs.drumfire);
         match protocol {
-            Protocol::Http1 => command.args(["http", &self.http1.url()]),
-            Protocol::Http2 => {
+            MeasuredProtocol::Http1 => command.args(["http", &self.http1.url()]),
+            MeasuredProtocol::Http2 => {
                 let url = self.streamed.url("/");
                 command.args(["http", "--http2", "--streams=1", &url])
             }
-            Protocol::Grpc => {
+            MeasuredProtocol::Grpc => {
                 let call = "--call=helloworld.Greeter/SayHello";
                 let address = self.streamed.address();
                 command.args(["grpc", "--plaintext", call, "--streams=1", &address])
@@ -103,14 +108,14 @@ fn main() -> Result<()> {
     let older = programs.before();
     let servers = Servers {
         http1: Answerer::start()?,
-        streamed: Server::start(Kind::ServeGrpc, Scheme::Plain, &programs)?,
+        streamed: Server::start(Kind::ServeGrpc, Encryption::Plain, &programs)?,
     };
     let mut out = std::io::stdout();
     let title = "instructions per request, mean | median (min–max)";
     writeln!(out, "| client | connections | {title} |\n|---|---|---|---|")?;
     let protocols = match &flags.protocol {
         Some(protocol) => std::slice::from_ref(protocol),
-        None => Protocol::value_variants(),
+        None => MeasuredProtocol::value_variants(),
     };
     for protocol in protocols {
         for (age, programs) in [("", Some(&programs)), ("older ", older.as_ref())] {

@@ -3,7 +3,7 @@
 //! closing and syncing the previous one.
 
 use clap::Parser;
-use drumfire_bench::floor::Scheme;
+use drumfire_bench::floor::Encryption;
 use drumfire_bench::machine;
 use drumfire_bench::process::Guarded;
 use drumfire_bench::server::{Kind, Server};
@@ -61,7 +61,7 @@ struct Killed {
 fn main() -> Result<ExitCode> {
     let flags = Kills::parse();
     let programs = Programs::find(flags.drumfire.clone(), None)?;
-    let server = Server::start(Kind::Serve, Scheme::Plain, &programs)?;
+    let server = Server::start(Kind::Serve, Encryption::Plain, &programs)?;
     let mut all = Vec::new();
     for number in 1..=flags.runs {
         let store = server.folder().join(format!("run-{number}"));

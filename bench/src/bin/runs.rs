@@ -3,7 +3,7 @@
 //! later list takes longer than 100 ms.
 
 use clap::Parser;
-use drumfire_bench::floor::Scheme;
+use drumfire_bench::floor::Encryption;
 use drumfire_bench::machine;
 use drumfire_bench::server::{Kind, Server};
 use drumfire_bench::table::Spread;
@@ -41,7 +41,7 @@ const LISTS: [(&str, &[&str]); 3] = [
 fn main() -> Result<ExitCode> {
     let flags = Flags::parse();
     let programs = Programs::find(flags.drumfire.clone(), None)?;
-    let server = Server::start(Kind::Serve, Scheme::Plain, &programs)?;
+    let server = Server::start(Kind::Serve, Encryption::Plain, &programs)?;
     let state = server.folder().join("state");
     let runs = state.join("drumfire/runs");
     fs::create_dir_all(&runs)?;

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// Measure a coordinator with fake agents
 #[derive(Debug, Parser)]
-struct Scale {
+struct ScaleFlags {
     /// The numbers of agents
     #[arg(long, value_delimiter = ',', default_value = "8,100,1000")]
     agents: Vec<u64>,
@@ -40,7 +40,7 @@ struct Scale {
 }
 
 /// The figures of one run.
-struct Figures {
+struct ScaleFigures {
     agents: u64,
     /// CPU time per second of the load.
     coordinator: f64,
@@ -55,7 +55,7 @@ struct Figures {
 }
 
 fn main() -> Result<()> {
-    let flags = Scale::parse();
+    let flags = ScaleFlags::parse();
     let here = std::env::current_exe()?;
     let beside = |name: &str| here.with_file_name(name);
     let programs = Binaries {
@@ -92,8 +92,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-impl Scale {
-    fn measure(&self, programs: &Binaries, fakes: &PathBuf, agents: u64) -> Result<Figures> {
+impl ScaleFlags {
+    fn measure(&self, programs: &Binaries, fakes: &PathBuf, agents: u64) -> Result<ScaleFigures> {
         let name = format!("drumfire-scale-{}-{agents}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder)?;
@@ -154,7 +154,7 @@ impl Scale {
         };
         let length = self.seconds as f64;
         let _left_behind = fs::remove_dir_all(&folder);
-        Ok(Figures {
+        Ok(ScaleFigures {
             agents,
             coordinator: coordinator_share,
             server: server_share,

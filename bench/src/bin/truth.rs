@@ -125,7 +125,7 @@ fn judged(case: Case, tool: Instrument, program: &Path, programs: &Programs) -> 
     fs::create_dir_all(&folder)?;
     let mut command = tool.command(program, &load, &folder)?;
     let capture = case.is_captured().then(Capture::start).transpose()?;
-    let running = Running::start(&mut command, &folder)?;
+    let running = RunningTool::start(&mut command, &folder)?;
     let mut witness = running.finish(case, &server)?;
     if let Some(capture) = capture {
         witness.captured = median(&exchanges(&capture.finish()?, server.port()));
@@ -151,13 +151,13 @@ fn median(exchanges: &[Exchange]) -> Nanos {
 }
 
 /// A running tool, with the processes that it starts.
-struct Running {
+struct RunningTool {
     child: Guarded,
     group: Pid,
     clock: Clock,
 }
 
-impl Running {
+impl RunningTool {
     fn start(command: &mut Command, folder: &Path) -> Result<Self> {
         command.stdin(Stdio::null()).process_group(0);
         command.stdout(File::create(folder.join("stdout"))?);

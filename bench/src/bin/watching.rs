@@ -4,9 +4,9 @@
 //! Every run has a terminal of 120 × 40 from script(1), whose small cost is part of all runs.
 
 use clap::Parser;
-use drumfire_bench::floor::Scheme;
+use drumfire_bench::floor::Encryption;
 use drumfire_bench::machine;
-use drumfire_bench::process::{Watch, pinned, run};
+use drumfire_bench::process::{MemoryWatch, pinned, run};
 use drumfire_bench::server::{Kind, Server};
 use drumfire_bench::summary::Summary;
 use drumfire_bench::table::Spread;
@@ -51,16 +51,16 @@ struct Watching {
 
 /// How a run is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Watched {
+enum WatchMode {
     Not,
     Screen,
     Page,
 }
 
-const ALL: [(Watched, &str); 3] = [
-    (Watched::Not, "unwatched"),
-    (Watched::Screen, "screen"),
-    (Watched::Page, "page, ten viewers"),
+const ALL: [(WatchMode, &str); 3] = [
+    (WatchMode::Not, "unwatched"),
+    (WatchMode::Screen, "screen"),
+    (WatchMode::Page, "page, ten viewers"),
 ];
 
 /// The figures of one run.
@@ -75,7 +75,7 @@ struct Cost {
 fn main() -> Result<ExitCode> {
     let flags = Watching::parse();
     let programs = Programs::find(flags.drumfire.clone(), None)?;
-    let server = Server::start(Kind::Serve, Scheme::Plain, &programs)?;
+    let server = Server::start(Kind::Serve, Encryption::Plain, &programs)?;
     let mut costs = vec![Vec::new(); ALL.len()];
     for _ in 0..flags.rounds.max(1) {
         for (costs, (watched, _)) in costs.iter_mut().zip(ALL) {
@@ -86,7 +86,7 @@ fn main() -> Result<ExitCode> {
 }
 
 impl Watching {
-    fn measure(&self, watched: Watched, server: &Server, programs: &Programs) -> Result<Cost> {
+    fn measure(&self, watched: WatchMode, server: &Server, programs: &Programs) -> Result<Cost> {
         let json = server.folder().join("watched.json");
         let port = free_port()?;
         let mut line = format!(
@@ -97,10 +97,10 @@ impl Watching {
             json.display()
         );
         match watched {
-            Watched::Not => line.push_str(" --no-tui"),
+            WatchMode::Not => line.push_str(" --no-tui"),
             // Without -q, the screen is shown.
-            Watched::Screen => line = line.replace(" -q", ""),
-            Watched::Page => line.push_str(&format!(" --no-tui --ui 127.0.0.1:{port}")),
+            WatchMode::Screen => line = line.replace(" -q", ""),
+            WatchMode::Page => line.push_str(&format!(" --no-tui --ui 127.0.0.1:{port}")),
         }
         line.push_str(&format!(" {}", server.url("/")));
         let mut command = pinned(CLIENT_CORE, "script");
@@ -112,12 +112,12 @@ impl Watching {
             .env("TERM", "xterm-256color")
             .env("HOME", server.folder());
         let is_over = Arc::new(AtomicBool::new(false));
-        let viewers = (watched == Watched::Page).then(|| {
+        let viewers = (watched == WatchMode::Page).then(|| {
             let is_over = Arc::clone(&is_over);
             thread::spawn(move || watch(&typescript, &is_over))
         });
         let limit = Nanos::from_secs(u64::from(self.seconds) + 30);
-        let finished = run(&mut command, limit, Watch::Nothing);
+        let finished = run(&mut command, limit, MemoryWatch::Nothing);
         is_over.store(true, Ordering::Relaxed);
         let seen = viewers.map(|viewers| viewers.join());
         let finished = finished?;
@@ -158,9 +158,9 @@ impl Watching {
                 it.lag / unwatched.lag,
                 it.quiet_lag,
             )?;
-            let has_limit = watched != Watched::Not;
+            let has_limit = watched != WatchMode::Not;
             is_met &= !has_limit || quiet_ratio <= LAG_MAX;
-            is_met &= watched != Watched::Screen || cpu_ratio <= CPU_MAX;
+            is_met &= watched != WatchMode::Screen || cpu_ratio <= CPU_MAX;
         }
         Ok(match is_met {
             true => ExitCode::SUCCESS,

@@ -1,8 +1,8 @@
 //! The floor on drumfire's driver: the engine's loop without the engine. Supports TLS.
 
-use super::{Counted, Errand, RECEIVE_BYTES, Scheme, response_length};
+use super::{Encryption, Errand, FloorCounts, RECEIVE_BYTES, response_length};
 use drumfire_net::{
-    Address, Clock, Io, Native, NativeOptions, Progress, Readiness, Received, Slot, Stamping,
+    Clock, Endpoint, Io, Native, NativeOptions, Progress, Readiness, Received, Slot, Stamping,
     TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsVerify, Waiting,
 };
 use drumfire_units::Nanos;
@@ -36,10 +36,10 @@ struct Floor<'a> {
 ///
 /// # Errors
 /// If the server refuses or closes a connection, or its first response has no `Content-Length`.
-pub fn run(errand: &Errand) -> Result<Counted> {
+pub fn run(errand: &Errand) -> Result<FloorCounts> {
     let tls = match errand.scheme {
-        Scheme::Plain => Vec::new(),
-        Scheme::Tls => vec![trusting(errand)?],
+        Encryption::Plain => Vec::new(),
+        Encryption::Tls => vec![trusting(errand)?],
     };
     let options = NativeOptions {
         clock: Clock::start(),
@@ -61,7 +61,7 @@ pub fn run(errand: &Errand) -> Result<Counted> {
         floor.open()?;
     }
     floor.turns()?;
-    Ok(Counted {
+    Ok(FloorCounts {
         requests: floor.requests,
         response_bytes: floor.response_bytes,
     })
@@ -71,7 +71,7 @@ impl Floor<'_> {
     /// Dials a new slot.
     fn open(&mut self) -> Result<()> {
         let slot = Slot(self.states.len() as u32);
-        let address = Address::Tcp {
+        let address = Endpoint::Tcp {
             peer: self.errand.peer,
             source: None,
         };
@@ -113,7 +113,7 @@ impl Floor<'_> {
 
     fn dialed(&mut self, slot: Slot) -> Result<()> {
         self.io.finish_dial(slot).map_err(other)?;
-        if self.errand.scheme == Scheme::Plain {
+        if self.errand.scheme == Encryption::Plain {
             return self.secured(slot, Progress::Done);
         }
         self.states[slot.0 as usize] = State::Securing;

@@ -2,7 +2,7 @@
 //! The next request is sent as soon as a response is complete, on the same connection or on a new
 //! one.
 
-use super::{Counted, Errand, RECEIVE_BYTES, Scheme, response_length};
+use super::{Encryption, Errand, FloorCounts, RECEIVE_BYTES, response_length};
 use crate::tool::Reuse;
 use drumfire_net::Clock;
 use rustix::buffer::spare_capacity;
@@ -38,8 +38,8 @@ struct Connection {
 /// # Errors
 /// If the scheme is TLS, the server refuses or closes a connection, or its first response has no
 /// `Content-Length`.
-pub fn run(errand: &Errand) -> Result<Counted> {
-    if errand.scheme == Scheme::Tls {
+pub fn run(errand: &Errand) -> Result<FloorCounts> {
+    if errand.scheme == Encryption::Tls {
         return Err(Error::other(
             "this floor has no TLS; use the floor on the driver",
         ));
@@ -58,7 +58,7 @@ pub fn run(errand: &Errand) -> Result<Counted> {
         transmit(connection, errand)?;
     }
     let requests = turns(errand, &epoll, &mut connections, response_bytes)?;
-    Ok(Counted {
+    Ok(FloorCounts {
         requests,
         response_bytes,
     })

@@ -3,8 +3,8 @@
 //! Runs alternate, so that other work on the machine affects all of them.
 
 use super::Settings;
-use crate::floor::Scheme;
-use crate::process::{self, CLIENT_CORE, Watch, pinned};
+use crate::floor::Encryption;
+use crate::process::{self, CLIENT_CORE, MemoryWatch, pinned};
 use crate::server::{Kind, Server};
 use crate::summary::Summary;
 use crate::table::{Figure, Line, Spread, Target};
@@ -26,7 +26,7 @@ struct Run {
 
 /// Measures service times, and the client's CPU time per request.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
-    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
+    let server = Server::start(Kind::Serve, Encryption::Plain, &settings.programs)?;
     let mut lines = Vec::new();
     for rate in RATES {
         let mut runs = CLOCKS.map(|_| Vec::new());
@@ -78,7 +78,7 @@ fn run(clock: &str, rate: u64, server: &Server, settings: &Settings) -> Result<R
     command.args(["-z", &format!("{}s", settings.seconds)]);
     command.arg(server.url("/"));
     let limit = Nanos::from_secs(u64::from(settings.seconds) + 30);
-    let finished = process::run(&mut command, limit, Watch::Nothing)?;
+    let finished = process::run(&mut command, limit, MemoryWatch::Nothing)?;
     let summary = Summary::parse(&finished.stdout)?;
     let sent = summary.count("sent")?.max(1);
     Ok(Run {

@@ -1,7 +1,7 @@
 //! The cost of a request with each tool: alternating runs, compared round by round.
 
 use super::Settings;
-use crate::floor::Scheme;
+use crate::floor::Encryption;
 use crate::rounds::{Run, Title, Unit, alternate};
 use crate::server::{Kind, Server};
 use crate::table::{Line, Target};
@@ -19,7 +19,7 @@ pub struct Case {
     /// The description in the table.
     title: &'static str,
     server: Kind,
-    scheme: Scheme,
+    scheme: Encryption,
     path: &'static str,
     reuse: Reuse,
     unit: Unit,
@@ -71,7 +71,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "tls",
         title: "HTTPS keep-alive, 100 B, nginx",
-        scheme: Scheme::Tls,
+        scheme: Encryption::Tls,
         against: &[
             (Tool::Wrk, Some(Target::AtMost(0.85))),
             (Tool::FloorNet, None),
@@ -106,7 +106,7 @@ pub const CASES: &[Case] = &[
         name: "tls-10k",
         title: "HTTPS, 10 kB, nginx",
         path: "/10k",
-        scheme: Scheme::Tls,
+        scheme: Encryption::Tls,
         unit: Unit::Bytes(10e3),
         against: &[(Tool::Wrk, AT_LEAST_WRK)],
         ..PLAIN
@@ -115,7 +115,7 @@ pub const CASES: &[Case] = &[
         name: "tls-100k",
         title: "HTTPS, 100 kB, nginx",
         path: "/100k",
-        scheme: Scheme::Tls,
+        scheme: Encryption::Tls,
         unit: Unit::Bytes(100e3),
         against: &[(Tool::Wrk, AT_LEAST_WRK)],
         ..PLAIN
@@ -127,7 +127,7 @@ const PLAIN: Case = Case {
     name: "",
     title: "",
     server: Kind::Nginx,
-    scheme: Scheme::Plain,
+    scheme: Encryption::Plain,
     path: "/",
     reuse: Reuse::KeepAlive,
     unit: Unit::PerRequest,

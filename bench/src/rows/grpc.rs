@@ -3,8 +3,8 @@
 
 use super::Settings;
 use crate::claim;
-use crate::floor::Scheme;
-use crate::process::{self, CLIENT_CORE, Finished, Watch, pinned};
+use crate::floor::Encryption;
+use crate::process::{self, CLIENT_CORE, Finished, MemoryWatch, pinned};
 use crate::rounds::{Run, Title, Unit, alternate};
 use crate::server::{Kind, Server};
 use crate::table::{Figure, Line, Spread, Target};
@@ -114,7 +114,7 @@ pub(super) struct Stage {
 impl Stage {
     /// Starts the server and writes the files.
     pub(super) fn set(programs: &Programs) -> Result<Self> {
-        let server = Server::start(Kind::Interop, Scheme::Plain, programs)?;
+        let server = Server::start(Kind::Interop, Encryption::Plain, programs)?;
         let schema = server.folder().join("interop.proto");
         let framed = server.folder().join("framed");
         fs::write(&schema, SCHEMA)?;
@@ -235,7 +235,7 @@ fn run(caller: Caller, stage: &Stage, settings: &Settings) -> Result<Run> {
     };
     let before = stage.server.cpu();
     let limit = Nanos::from_secs(u64::from(seconds) + 30);
-    let finished = process::run(&mut command, limit, Watch::Nothing)?;
+    let finished = process::run(&mut command, limit, MemoryWatch::Nothing)?;
     let claim = claim_of(caller, &finished)
         .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?;
     Run::new(&finished, claim, stage.server.cpu() - before)

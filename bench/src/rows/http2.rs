@@ -2,8 +2,8 @@
 
 use super::Settings;
 use crate::claim::{self, Claim};
-use crate::floor::Scheme;
-use crate::process::{self, CLIENT_CORE, Watch, pinned};
+use crate::floor::Encryption;
+use crate::process::{self, CLIENT_CORE, MemoryWatch, pinned};
 use crate::rounds::{Run, Title, Unit, alternate};
 use crate::server::{Kind, Server};
 use crate::table::{Line, Target};
@@ -47,7 +47,7 @@ const fn case(name: &'static str, server: Kind, shape: (u32, u32), target: f64) 
 }
 
 /// A client, and its program.
-struct Client<'a> {
+struct Http2Client<'a> {
     name: &'static str,
     program: &'a Path,
     command: fn(&Path, &Case, &str, u32) -> Command,
@@ -58,14 +58,14 @@ struct Client<'a> {
 /// Runs drumfire, an older one if it is given, and h2load alternately.
 pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let clients = clients(case, &settings.programs);
-    let server = Server::start(case.server, Scheme::Plain, &settings.programs)?;
+    let server = Server::start(case.server, Encryption::Plain, &settings.programs)?;
     let url = server.url("/");
     let runs = alternate(clients.len(), settings.rounds, |index| {
         let client = &clients[index];
         let before = server.cpu();
         let mut command = (client.command)(client.program, case, &url, settings.seconds);
         let limit = Nanos::from_secs(u64::from(settings.seconds) + 30);
-        let finished = process::run(&mut command, limit, Watch::Nothing)?;
+        let finished = process::run(&mut command, limit, MemoryWatch::Nothing)?;
         let claim = (client.claim)(&finished.stdout)
             .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?;
         Run::new(&finished, claim, server.cpu() - before)
@@ -97,8 +97,8 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
 }
 
 /// The available clients of a case; drumfire is the first.
-fn clients<'a>(case: &Case, programs: &'a Programs) -> Vec<Client<'a>> {
-    let ours = |name, program| Client {
+fn clients<'a>(case: &Case, programs: &'a Programs) -> Vec<Http2Client<'a>> {
+    let ours = |name, program| Http2Client {
         name,
         program,
         command: drumfire,
@@ -107,7 +107,7 @@ fn clients<'a>(case: &Case, programs: &'a Programs) -> Vec<Client<'a>> {
     };
     let mut clients = vec![ours("drumfire", &programs.drumfire)];
     clients.extend(programs.older.iter().map(|older| ours(OLDER, older)));
-    clients.extend(programs.h2load.iter().map(|program| Client {
+    clients.extend(programs.h2load.iter().map(|program| Http2Client {
         name: "h2load",
         program,
         command: h2load_command,

@@ -1,8 +1,8 @@
 //! Many connections with little traffic: the resident memory per connection.
 
 use super::Settings;
-use crate::floor::Scheme;
-use crate::process::{self, CLIENT_CORE, Watch, pinned};
+use crate::floor::Encryption;
+use crate::process::{self, CLIENT_CORE, MemoryWatch, pinned};
 use crate::server::{Kind, Server};
 use crate::table::{Figure, Line, Target};
 use crate::tool::{Programs, Tool};
@@ -23,7 +23,7 @@ const PAUSE: &str = "function delay() return 1000 end\n";
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let programs = &settings.programs;
     // nginx's limit of connections is higher than the clients' number.
-    let server = Server::start(Kind::Serve, Scheme::Plain, programs)?;
+    let server = Server::start(Kind::Serve, Encryption::Plain, programs)?;
     let url = server.url("/");
     let mut lines = figures("drumfire", Some(Target::AtMost(4.0)), |connections| {
         let mut command = drumfire(programs, connections, &url);
@@ -64,7 +64,7 @@ fn wrk(programs: &Programs, connections: u32, url: &str) -> Result<Command> {
 /// not do their work.
 fn peak(tool: Tool, command: &mut Command, connections: u32) -> Result<f64> {
     let limit = Nanos::from_secs(SECONDS + 60);
-    let finished = process::run(command, limit, Watch::Memory)?;
+    let finished = process::run(command, limit, MemoryWatch::Memory)?;
     let requests = tool
         .claim(&finished.stdout)
         .map_or(0, |claim| claim.requests);

@@ -4,8 +4,8 @@
 //! usual on a busy machine, so the figures count only if drumfire itself considers the runs valid.
 
 use super::Settings;
-use crate::floor::Scheme;
-use crate::process::{self, CLIENT_CORE, Watch, pinned};
+use crate::floor::Encryption;
+use crate::process::{self, CLIENT_CORE, MemoryWatch, pinned};
 use crate::server::{Kind, Server};
 use crate::summary::Summary;
 use crate::table::{Figure, Line, Spread, Target};
@@ -28,7 +28,7 @@ struct Run {
 
 /// Measures without and with `--spin`.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
-    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
+    let server = Server::start(Kind::Serve, Encryption::Plain, &settings.programs)?;
     let mut lines = Vec::new();
     for (spin, p50_max) in [(None, 50.0), (Some("--spin"), 5.0)] {
         let mut runs = Vec::new();
@@ -66,7 +66,7 @@ fn run(spin: Option<&str>, server: &Server, settings: &Settings) -> Result<Run> 
     command.args(["-z", &format!("{}s", settings.seconds)]);
     command.args(spin).arg(server.url("/"));
     let limit = Nanos::from_secs(u64::from(settings.seconds) + 30);
-    let finished = process::run(&mut command, limit, Watch::Nothing)?;
+    let finished = process::run(&mut command, limit, MemoryWatch::Nothing)?;
     let summary = Summary::parse(&finished.stdout)?;
     let intended = RATE * u64::from(settings.seconds);
     Ok(Run {

@@ -3,7 +3,7 @@
 use super::Settings;
 use super::grpc::{Caller, Stage};
 use crate::claim;
-use crate::process::{self, Watch};
+use crate::process::{self, MemoryWatch};
 use crate::table::{Figure, Line, Spread, Target};
 use drumfire_units::Nanos;
 use std::io::{Error, Result};
@@ -73,7 +73,7 @@ fn figures(case: &Case, stage: &Stage, settings: &Settings) -> Result<Vec<Line>>
     let mut command = stage.command(*caller, &settings.programs.drumfire);
     command.args(["-n", &settings.calls.to_string(), "--interval", interval]);
     let limit = Nanos::from_secs(settings.calls / RATE_MIN + 30);
-    let finished = process::run(&mut command, limit, Watch::Memory)?;
+    let finished = process::run(&mut command, limit, MemoryWatch::Memory)?;
     let claim = claim::drumfire(&finished.stdout)
         .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?;
     let Resident { start, end } = Resident::from_readings(&finished.resident_bytes)?;

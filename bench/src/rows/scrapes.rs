@@ -1,8 +1,8 @@
 //! The effect of frequent metrics fetches on the lag of a run.
 
 use super::Settings;
-use crate::floor::Scheme;
-use crate::process::{self, CLIENT_CORE, Watch, pinned};
+use crate::floor::Encryption;
+use crate::process::{self, CLIENT_CORE, MemoryWatch, pinned};
 use crate::server::{Kind, Server};
 use crate::table::{Figure, Line, Spread, Target};
 use drumfire_units::Nanos;
@@ -24,7 +24,7 @@ const LAG_MAX: f64 = 5.0;
 
 /// The lag of runs whose metrics are fetched and of runs without metrics, alternating.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
-    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
+    let server = Server::start(Kind::Serve, Encryption::Plain, &settings.programs)?;
     let (mut plain, mut changes, mut fetches) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..settings.rounds {
         let scraped = || scraped(&server, settings);
@@ -132,7 +132,7 @@ fn lag(server: &Server, page: Option<SocketAddr>, settings: &Settings) -> Result
     }
     command.arg(server.url("/"));
     let limit = Nanos::from_secs(seconds + 60);
-    let finished = process::run(&mut command, limit, Watch::Nothing)?;
+    let finished = process::run(&mut command, limit, MemoryWatch::Nothing)?;
     let summary: Value = serde_json::from_str(&finished.stdout).unwrap_or_default();
     summary["latency"]["lag"]["quantiles"]["0.99"]
         .as_f64()

@@ -2,8 +2,8 @@
 
 use super::Settings;
 use crate::claim;
-use crate::floor::Scheme;
-use crate::process::{self, CLIENT_CORE, Finished, Watch, pinned};
+use crate::floor::Encryption;
+use crate::process::{self, CLIENT_CORE, Finished, MemoryWatch, pinned};
 use crate::server::{Kind, Server};
 use crate::table::{Figure, Line, Spread, Target};
 use drumfire_units::Nanos;
@@ -24,7 +24,7 @@ const STORING_MAX: f64 = 2.0;
 
 /// Whether a run is stored.
 #[derive(Clone, Copy)]
-enum Storing<'a> {
+enum RunStorage<'a> {
     In(&'a Path),
     Nowhere,
 }
@@ -32,14 +32,14 @@ enum Storing<'a> {
 fn run(
     server: &Server,
     seconds: u64,
-    storing: Storing<'_>,
-    watch: Watch,
+    storing: RunStorage<'_>,
+    watch: MemoryWatch,
     settings: &Settings,
 ) -> Result<Finished> {
     let mut command = client(settings, seconds);
     match storing {
-        Storing::In(folder) => command.arg("-o").arg(folder),
-        Storing::Nowhere => command.arg("--no-store"),
+        RunStorage::In(folder) => command.arg("-o").arg(folder),
+        RunStorage::Nowhere => command.arg("--no-store"),
     };
     command.arg(server.url("/"));
     let finished = process::run(&mut command, Nanos::from_secs(seconds + 60), watch)?;
@@ -69,14 +69,14 @@ fn client(settings: &Settings, seconds: u64) -> Command {
 
 /// Memory and descriptors from the time on at which they must be constant.
 pub(super) fn long(settings: &Settings) -> Result<Vec<Line>> {
-    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
+    let server = Server::start(Kind::Serve, Encryption::Plain, &settings.programs)?;
     let minutes = u64::from(settings.minutes);
     let folder = server.folder().join("long");
     let finished = run(
         &server,
         minutes * 60,
-        Storing::In(&folder),
-        Watch::Memory,
+        RunStorage::In(&folder),
+        MemoryWatch::Memory,
         settings,
     )?;
     let memory = settled(&finished.resident_bytes, minutes)?;
@@ -147,22 +147,22 @@ fn settled(looks: &[u64], minutes: u64) -> Result<Settled> {
 
 /// The client's CPU time of stored runs and of runs that are not stored.
 pub(super) fn storing(settings: &Settings) -> Result<Vec<Line>> {
-    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
+    let server = Server::start(Kind::Serve, Encryption::Plain, &settings.programs)?;
     let seconds = u64::from(settings.seconds);
     let (mut stored, mut ratios) = (Vec::new(), Vec::new());
     for round in 0..settings.rounds {
         let folder = server.folder().join(format!("short-{round}"));
         let cpu = |storing| {
-            let finished = run(&server, seconds, storing, Watch::Nothing, settings)?;
+            let finished = run(&server, seconds, storing, MemoryWatch::Nothing, settings)?;
             Ok::<f64, Error>(finished.cpu().0 as f64)
         };
         // The order alternates.
         let (with, without) = if round % 2 == 0 {
-            let with = cpu(Storing::In(&folder))?;
-            (with, cpu(Storing::Nowhere)?)
+            let with = cpu(RunStorage::In(&folder))?;
+            (with, cpu(RunStorage::Nowhere)?)
         } else {
-            let without = cpu(Storing::Nowhere)?;
-            (cpu(Storing::In(&folder))?, without)
+            let without = cpu(RunStorage::Nowhere)?;
+            (cpu(RunStorage::In(&folder))?, without)
         };
         stored.push(with / 1e6);
         ratios.push((with / without - 1.0) * 100.0);

@@ -6,8 +6,8 @@
 //! responses.
 
 use super::Settings;
-use crate::floor::Scheme;
-use crate::process::{self, CLIENT_CORE, Watch, find, pinned};
+use crate::floor::Encryption;
+use crate::process::{self, CLIENT_CORE, MemoryWatch, find, pinned};
 use crate::server::{Kind, Server};
 use crate::table::{Figure, Line, Spread, Target};
 use drumfire_units::Nanos;
@@ -30,7 +30,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
         if kind == Kind::Nginx && settings.programs.nginx.is_none() {
             continue;
         }
-        let server = Server::start(kind, Scheme::Plain, &settings.programs)?;
+        let server = Server::start(kind, Encryption::Plain, &settings.programs)?;
         let mut figures = Vec::new();
         for _ in 0..settings.rounds {
             let count = |requests| counted(requests, &server, &settings.programs.drumfire);
@@ -44,7 +44,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             target: (kind == Kind::Answer).then_some(Target::AtMost(2.1)),
         }));
     }
-    let server = Server::start(Kind::Answer, Scheme::Plain, &settings.programs)?;
+    let server = Server::start(Kind::Answer, Encryption::Plain, &settings.programs)?;
     lines.push(by_name(&server, &settings.programs.drumfire)?);
     Ok(lines)
 }
@@ -70,7 +70,7 @@ fn counted(requests: u64, server: &Server, drumfire: &Path) -> Result<f64> {
     let flags = ["stat", "-x,", "-e", EVENT];
     let url = server.url("/");
     let mut command = traced("perf", &flags, requests, &url, drumfire)?;
-    let finished = process::run(&mut command, Nanos::from_secs(60), Watch::Nothing)?;
+    let finished = process::run(&mut command, Nanos::from_secs(60), MemoryWatch::Nothing)?;
     let line = finished.stderr.lines().find(|line| line.contains(EVENT));
     line.and_then(|line| line.split(',').next()?.parse().ok())
         .ok_or_else(|| Error::other(format!("perf printed: {}", finished.stderr)))
@@ -82,7 +82,7 @@ fn by_name(server: &Server, drumfire: &Path) -> Result<Line> {
     let calls = |requests| -> Result<BTreeMap<String, f64>> {
         let flags = ["-f", "-c", "-U", "calls,name"];
         let mut command = traced("strace", &flags, requests, &url, drumfire)?;
-        let finished = process::run(&mut command, Nanos::from_secs(120), Watch::Nothing)?;
+        let finished = process::run(&mut command, Nanos::from_secs(120), MemoryWatch::Nothing)?;
         Ok(table(&finished.stderr))
     };
     let (few, many) = (calls(FEW)?, calls(FEW + 10_000)?);

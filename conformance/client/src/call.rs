@@ -3,7 +3,7 @@
 use crate::message::{AnyResponse, ClientResponseResult};
 use crate::result::{conclude, failed, metadata};
 use crate::script::Step;
-use crate::transport::{PATIENCE, Received, Transport};
+use crate::transport::{PATIENCE, ReadOutcome, Transport};
 use drumfire_grpc::{Code, Decompressor, Message, Replies, Reply, ReplySettings, Status};
 use drumfire_http2::{
     Connection, EndStream, ErrorCode, Event, Head, Settings, StreamError, StreamRef,
@@ -54,9 +54,9 @@ impl Call {
                 .read(PATIENCE)
                 .map_err(|error| error.to_string())?
             {
-                Received::Bytes(bytes) => drain(&mut connection, bytes, &mut |_| ())?,
-                Received::End => return Err("the server closed the connection".to_owned()),
-                Received::Nothing => {}
+                ReadOutcome::Bytes(bytes) => drain(&mut connection, bytes, &mut |_| ())?,
+                ReadOutcome::End => return Err("the server closed the connection".to_owned()),
+                ReadOutcome::Nothing => {}
             }
             if since.elapsed() > PATIENCE {
                 return Err("the server sends no SETTINGS".to_owned());
@@ -192,8 +192,8 @@ impl Call {
         } = self;
         let mut is_writable = false;
         match transport.read(wait) {
-            Ok(Received::Nothing) => {}
-            Ok(Received::Bytes(bytes)) => {
+            Ok(ReadOutcome::Nothing) => {}
+            Ok(ReadOutcome::Bytes(bytes)) => {
                 let drained = drain(connection, bytes, &mut |event| {
                     is_writable |= matches!(event, Event::Writable { .. });
                     answer.handle_event(event);
@@ -202,7 +202,9 @@ impl Call {
                     answer.fail(Code::INTERNAL, &error);
                 }
             }
-            Ok(Received::End) => answer.fail(Code::UNAVAILABLE, "the server closed the connection"),
+            Ok(ReadOutcome::End) => {
+                answer.fail(Code::UNAVAILABLE, "the server closed the connection")
+            }
             Err(error) => answer.fail(Code::UNAVAILABLE, &error.to_string()),
         }
         if is_writable && !self.unsent.is_empty() {

@@ -42,7 +42,7 @@ pub(crate) struct ClientCompatRequest {
     #[prost(int32, tag = "13")]
     pub(crate) stream_type: i32,
     #[prost(message, repeated, tag = "15")]
-    pub(crate) request_headers: Vec<Header>,
+    pub(crate) request_headers: Vec<HeaderMessage>,
     #[prost(message, repeated, tag = "16")]
     pub(crate) request_messages: Vec<Any>,
     #[prost(uint32, optional, tag = "17")]
@@ -79,7 +79,7 @@ pub(crate) struct Cancel {
 
 /// A header or trailer with all its values.
 #[derive(Clone, PartialEq, Eq, Message)]
-pub(crate) struct Header {
+pub(crate) struct HeaderMessage {
     #[prost(string, tag = "1")]
     pub(crate) name: String,
     #[prost(string, repeated, tag = "2")]
@@ -111,14 +111,14 @@ pub(crate) struct ClientCompatResponse {
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct ClientResponseResult {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) response_headers: Vec<Header>,
+    pub(crate) response_headers: Vec<HeaderMessage>,
     /// `ConformancePayload` messages, as received.
     #[prost(bytes = "vec", repeated, tag = "2")]
     pub(crate) payloads: Vec<Vec<u8>>,
     #[prost(message, optional, tag = "3")]
     pub(crate) error: Option<Error>,
     #[prost(message, repeated, tag = "4")]
-    pub(crate) response_trailers: Vec<Header>,
+    pub(crate) response_trailers: Vec<HeaderMessage>,
     #[prost(int32, tag = "5")]
     pub(crate) num_unsent_requests: i32,
 }
@@ -144,7 +144,7 @@ pub(crate) struct ClientErrorResult {
 
 /// `google.rpc.Status`.
 #[derive(Clone, PartialEq, Eq, Message)]
-pub(crate) struct RpcStatus {
+pub(crate) struct GoogleRpcStatus {
     #[prost(int32, tag = "1")]
     pub(crate) code: i32,
     #[prost(string, tag = "2")]

@@ -1,6 +1,6 @@
 //! The result of a call, in the suite's types.
 
-use crate::message::{ClientResponseResult, Error, Header, RpcStatus};
+use crate::message::{ClientResponseResult, Error, GoogleRpcStatus, HeaderMessage};
 use drumfire_grpc::{Code, Status};
 use drumfire_http2::Headers;
 use prost::Message as _;
@@ -9,13 +9,13 @@ use prost::Message as _;
 const STATUS: [&str; 3] = ["grpc-status", "grpc-message", "grpc-status-details-bin"];
 
 /// Metadata, with the values of each name grouped.
-pub(crate) fn metadata(headers: Headers<'_>) -> Vec<Header> {
-    let mut metadata: Vec<Header> = Vec::new();
+pub(crate) fn metadata(headers: Headers<'_>) -> Vec<HeaderMessage> {
+    let mut metadata: Vec<HeaderMessage> = Vec::new();
     for (name, value) in headers.iter().filter(|(name, _)| !STATUS.contains(name)) {
         let value = String::from_utf8_lossy(value).into_owned();
         match metadata.iter_mut().find(|header| header.name == name) {
             Some(header) => header.value.push(value),
-            None => metadata.push(Header {
+            None => metadata.push(HeaderMessage {
                 name: name.to_owned(),
                 value: vec![value],
             }),
@@ -34,7 +34,7 @@ pub(crate) fn error(status: &Status) -> Option<Error> {
     Some(Error {
         code: status.code.number().into(),
         message: status.message.as_deref().map(str::to_owned).or(words),
-        details: RpcStatus::decode(details)
+        details: GoogleRpcStatus::decode(details)
             .map(|status| status.details)
             .unwrap_or_default(),
     })

@@ -24,7 +24,7 @@ pub(crate) struct Transport {
 
 /// The result of a read.
 #[derive(Debug)]
-pub(crate) enum Received<'a> {
+pub(crate) enum ReadOutcome<'a> {
     /// These bytes.
     Bytes(&'a [u8]),
     /// No bytes yet.
@@ -73,7 +73,7 @@ impl Transport {
     }
 
     /// Reads available bytes; waits for them up to `wait`.
-    pub(crate) fn read(&mut self, wait: Duration) -> io::Result<Received<'_>> {
+    pub(crate) fn read(&mut self, wait: Duration) -> io::Result<ReadOutcome<'_>> {
         // A timeout of zero would mean no timeout.
         let wait = wait.max(Duration::from_micros(1));
         self.socket.set_read_timeout(Some(wait))?;
@@ -82,13 +82,15 @@ impl Transport {
             Some(tls) => read_tls(tls, &mut self.socket, &mut self.buffer),
         };
         match read {
-            Ok(0) => Ok(Received::End),
-            Ok(count) => Ok(Received::Bytes(&self.buffer[..count])),
+            Ok(0) => Ok(ReadOutcome::End),
+            Ok(count) => Ok(ReadOutcome::Bytes(&self.buffer[..count])),
             Err(error) => match error.kind() {
                 io::ErrorKind::WouldBlock
                 | io::ErrorKind::TimedOut
-                | io::ErrorKind::Interrupted => Ok(Received::Nothing),
-                io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => Ok(Received::End),
+                | io::ErrorKind::Interrupted => Ok(ReadOutcome::Nothing),
+                io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => {
+                    Ok(ReadOutcome::End)
+                }
                 _ => Err(error),
             },
         }

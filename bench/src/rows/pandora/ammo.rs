@@ -1,8 +1,8 @@
 //! Files of a million requests: the time until the first is sent, and the memory of a run.
 
 use super::plans;
-use crate::floor::Scheme;
-use crate::process::{self, Finished, Watch};
+use crate::floor::Encryption;
+use crate::process::{self, Finished, MemoryWatch};
 use crate::rows::Settings;
 use crate::server::{Kind, Server};
 use crate::summary::Summary;
@@ -21,7 +21,7 @@ const GROWTH_MAX: f64 = 4_000.0;
 
 /// How a file is kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keep {
+enum FileMemory {
     /// An index in memory, and blocks on demand.
     Streamed,
     /// All requests in memory.
@@ -30,7 +30,7 @@ enum Keep {
 
 /// Measures lines of paths and JSON lines.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
-    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
+    let server = Server::start(Kind::Serve, Encryption::Plain, &settings.programs)?;
     let mut lines = Vec::new();
     let mut figure = |what: String, value: f64, unit: String, target| {
         lines.push(Line::Figure(Figure {
@@ -50,7 +50,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             run(
                 format,
                 LINES,
-                Keep::Streamed,
+                FileMemory::Streamed,
                 "requests: 1",
                 &server,
                 settings,
@@ -70,9 +70,9 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             let finished = run(format, lines, keep, &stop, &server, settings)?;
             Ok(finished.peak_bytes as f64 / 1e3)
         };
-        let once = peak(LINES, Keep::Streamed)?;
-        let twice = peak(2 * LINES, Keep::Streamed)?;
-        let preloaded = peak(LINES, Keep::Preloaded)?;
+        let once = peak(LINES, FileMemory::Streamed)?;
+        let twice = peak(2 * LINES, FileMemory::Streamed)?;
+        let preloaded = peak(LINES, FileMemory::Preloaded)?;
         figure(
             format!("{title}: peak of resident memory"),
             once / 1e3,
@@ -98,12 +98,12 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
 fn run(
     format: &str,
     lines: u32,
-    keep: Keep,
+    keep: FileMemory,
     stop: &str,
     server: &Server,
     settings: &Settings,
 ) -> Result<Finished> {
-    let preload = keep == Keep::Preloaded;
+    let preload = keep == FileMemory::Preloaded;
     let pool = format!(
         "users: 32\nrequests: [ {{ ammo: {}, format: {format}, preload: {preload} }} ]",
         name(lines, format)
@@ -113,7 +113,7 @@ fn run(
     let plan = plans::write(server.folder(), "plan.yaml", &text)?;
     let mut command = plans::run(&settings.programs.drumfire, &plan);
     let limit = Nanos::from_secs(u64::from(settings.seconds) + 60);
-    let finished = process::run(&mut command, limit, Watch::Memory)?;
+    let finished = process::run(&mut command, limit, MemoryWatch::Memory)?;
     let summary = Summary::parse(&finished.stdout)?;
     if summary.count("ok")? == 0 || summary.count("failed")? > 0 {
         return Err(Error::other(format!("{plan:?}: {:?}", summary.failures())));

@@ -1,9 +1,9 @@
 //! GET of 1 kB from nginx, compared with Pandora itself if it is given.
 
-use super::contest::{Contender, Count, absent, difference, hold};
+use super::contest::{Contender, CountedBy, absent, difference, hold};
 use super::plans;
 use crate::claim;
-use crate::floor::Scheme;
+use crate::floor::Encryption;
 use crate::process::{CLIENT_CORE, pinned};
 use crate::rounds::{Run, Title, Unit};
 use crate::rows::Settings;
@@ -41,7 +41,7 @@ pub(super) const CLOSE: Case = Case {
 /// given.
 pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let programs = &settings.programs;
-    let server = Server::start(Kind::Nginx, Scheme::Plain, programs)?;
+    let server = Server::start(Kind::Nginx, Encryption::Plain, programs)?;
     let mut contenders = contenders(case, &server, settings)?;
     let runs = hold(&mut contenders, &server, settings)?;
     let title = Title {
@@ -120,7 +120,7 @@ fn contenders(case: &Case, server: &Server, settings: &Settings) -> Result<Vec<C
     let mut contenders = vec![Contender {
         name: "drumfire",
         command: Tool::Drumfire.command(&workload, programs)?,
-        count: Count::Printed(claim::drumfire),
+        count: CountedBy::Printed(claim::drumfire),
         target: None,
     }];
     let file = configuration(case, server, settings.seconds);
@@ -131,7 +131,7 @@ fn contenders(case: &Case, server: &Server, settings: &Settings) -> Result<Vec<C
         contenders.push(Contender {
             name,
             command,
-            count: Count::Nginx,
+            count: CountedBy::Nginx,
             target,
         });
     };
@@ -144,14 +144,14 @@ fn contenders(case: &Case, server: &Server, settings: &Settings) -> Result<Vec<C
     contenders.push(Contender {
         name: "floor",
         command: Tool::Floor.command(&workload, programs)?,
-        count: Count::Printed(claim::floor),
+        count: CountedBy::Printed(claim::floor),
         target: None,
     });
     if programs.older.is_some() {
         contenders.push(Contender {
             name: Tool::Older.name(),
             command: Tool::Older.command(&workload, programs)?,
-            count: Count::Printed(claim::drumfire),
+            count: CountedBy::Printed(claim::drumfire),
             target: None,
         });
     }

@@ -1,10 +1,10 @@
 //! Large bodies, received and sent: bytes per CPU second compared with the floor, and memory.
 
-use super::contest::{Contender, Count, hold};
+use super::contest::{Contender, CountedBy, hold};
 use super::plans;
 use crate::claim;
-use crate::floor::Scheme;
-use crate::process::{self, CLIENT_CORE, Watch, pinned};
+use crate::floor::Encryption;
+use crate::process::{self, CLIENT_CORE, MemoryWatch, pinned};
 use crate::rounds::{Title, Unit};
 use crate::rows::Settings;
 use crate::rows::memory::Resident;
@@ -23,12 +23,12 @@ pub(super) struct Case {
     title: &'static str,
     /// The size of a body, in bytes.
     bytes: u32,
-    way: Direction,
+    way: BodyDirection,
 }
 
 /// The direction of the bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
+enum BodyDirection {
     /// From nginx.
     Received(&'static str),
     /// To `drumfire serve`, which reads the whole body before it answers.
@@ -38,31 +38,31 @@ enum Direction {
 pub(super) const RESPONSE_10K: Case = Case {
     title: "GET, 10 kB, nginx",
     bytes: 10_000,
-    way: Direction::Received("/10k"),
+    way: BodyDirection::Received("/10k"),
 };
 
 pub(super) const RESPONSE_100K: Case = Case {
     title: "GET, 100 kB, nginx",
     bytes: 100_000,
-    way: Direction::Received("/100k"),
+    way: BodyDirection::Received("/100k"),
 };
 
 pub(super) const POST_10K: Case = Case {
     title: "POST, 10 kB, `drumfire serve`",
     bytes: 10_000,
-    way: Direction::Sent,
+    way: BodyDirection::Sent,
 };
 
 pub(super) const POST_100K: Case = Case {
     title: "POST, 100 kB, `drumfire serve`",
     bytes: 100_000,
-    way: Direction::Sent,
+    way: BodyDirection::Sent,
 };
 
 pub(super) const POST_1M: Case = Case {
     title: "POST, 1 MB, `drumfire serve`",
     bytes: 1_000_000,
-    way: Direction::Sent,
+    way: BodyDirection::Sent,
 };
 
 /// The maximum growth of memory from the start to the end, in kB: rare times touch pages of
@@ -72,21 +72,21 @@ const GROWTH_MAX: f64 = 512.0;
 /// Measures drumfire and the floor alternately, and then drumfire's memory in a separate run.
 pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let kind = match case.way {
-        Direction::Received(_) => Kind::Nginx,
-        Direction::Sent => Kind::Serve,
+        BodyDirection::Received(_) => Kind::Nginx,
+        BodyDirection::Sent => Kind::Serve,
     };
-    let server = Server::start(kind, Scheme::Plain, &settings.programs)?;
+    let server = Server::start(kind, Encryption::Plain, &settings.programs)?;
     let mut contenders = [
         Contender {
             name: "drumfire",
             command: drumfire(case, &server, settings)?,
-            count: Count::Printed(claim::drumfire),
+            count: CountedBy::Printed(claim::drumfire),
             target: None,
         },
         Contender {
             name: "floor",
             command: floor(case, &server, settings),
-            count: Count::Printed(claim::floor),
+            count: CountedBy::Printed(claim::floor),
             target: Some(Target::AtLeast(0.9)),
         },
     ];
@@ -108,7 +108,7 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     ];
     let limit = Nanos::from_secs(u64::from(settings.seconds) + 30);
     let mut command = drumfire(case, &server, settings)?;
-    let finished = process::run(&mut command, limit, Watch::Memory)?;
+    let finished = process::run(&mut command, limit, MemoryWatch::Memory)?;
     let Resident { start, end } = Resident::from_readings(&finished.resident_bytes)?;
     let mut figure = |what: &str, value, unit: &str, target| {
         lines.push(Line::Figure(Figure {
@@ -129,7 +129,7 @@ fn drumfire(case: &Case, server: &Server, settings: &Settings) -> Result<Command
     command.args(["http", "--threads=1", "-q", "--json=-"]);
     command.args(["-c", &CONNECTIONS.to_string()]);
     command.args(["-z", &format!("{}s", settings.seconds)]);
-    if case.way == Direction::Sent {
+    if case.way == BodyDirection::Sent {
         let body = "x".repeat(case.bytes as usize);
         let file = plans::write(server.folder(), "body", &body)?;
         command.args(["-X", "POST", "-d", &format!("@{}", file.display())]);
@@ -142,7 +142,7 @@ fn floor(case: &Case, server: &Server, settings: &Settings) -> Command {
     let mut command = pinned(CLIENT_CORE, &settings.programs.floor);
     command.args(["-c", &CONNECTIONS.to_string()]);
     command.args(["-z", &settings.seconds.to_string()]);
-    if case.way == Direction::Sent {
+    if case.way == BodyDirection::Sent {
         command.args(["--post", &case.bytes.to_string()]);
     }
     command.arg(url(case, server));
@@ -151,7 +151,7 @@ fn floor(case: &Case, server: &Server, settings: &Settings) -> Command {
 
 fn url(case: &Case, server: &Server) -> String {
     server.url(match case.way {
-        Direction::Received(path) => path,
-        Direction::Sent => "/",
+        BodyDirection::Received(path) => path,
+        BodyDirection::Sent => "/",
     })
 }

@@ -1,7 +1,7 @@
 //! Clients that run alternately against one server.
 
 use crate::claim::Claim;
-use crate::process::{self, Watch};
+use crate::process::{self, MemoryWatch};
 use crate::rounds::{Run, alternate};
 use crate::rows::Settings;
 use crate::server::Server;
@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// How the requests of a client are counted.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Count {
+pub(super) enum CountedBy {
     /// The client prints its count.
     Printed(fn(&str) -> Option<Claim>),
     /// nginx counts, for clients that print no count, or an incomplete one.
@@ -24,7 +24,7 @@ pub(super) enum Count {
 pub(super) struct Contender {
     pub(super) name: &'static str,
     pub(super) command: Command,
-    pub(super) count: Count,
+    pub(super) count: CountedBy,
     /// The target of the ratio to this client.
     pub(super) target: Option<Target>,
 }
@@ -39,17 +39,17 @@ pub(super) fn hold(
     alternate(contenders.len(), settings.rounds, |index| {
         let Contender { command, count, .. } = &mut contenders[index];
         let counted = match count {
-            Count::Nginx => server.requests()?,
-            Count::Printed(_) => 0,
+            CountedBy::Nginx => server.requests()?,
+            CountedBy::Printed(_) => 0,
         };
         let before = server.cpu();
-        let finished = process::run(command, limit, Watch::Nothing)?;
+        let finished = process::run(command, limit, MemoryWatch::Nothing)?;
         let served = server.cpu() - before;
         let claim = match count {
-            Count::Printed(parse) => parse(&finished.stdout)
+            CountedBy::Printed(parse) => parse(&finished.stdout)
                 .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?,
             // The second query counts itself; the first is part of the previous count.
-            Count::Nginx => Claim {
+            CountedBy::Nginx => Claim {
                 requests: server.requests()?.saturating_sub(counted + 1),
                 failed: 0,
                 request_bytes: None,

@@ -6,7 +6,7 @@
 //! different loopback address, and with its share of the rate.
 
 use super::plans;
-use crate::process::{self, Group, Watch};
+use crate::process::{self, Group, MemoryWatch};
 use crate::rows::Settings;
 use crate::server::Server;
 use crate::summary::Summary;
@@ -171,12 +171,12 @@ fn shares(whole: u64, parts: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Finished clients that ran concurrently, and their summaries.
-struct Measured {
+struct MeasuredClients {
     group: Group,
     summaries: Vec<Summary>,
 }
 
-impl Measured {
+impl MeasuredClients {
     fn sum(&self, count: &str) -> Result<f64> {
         let counts = self.summaries.iter().map(|summary| summary.count(count));
         counts.map(|count| Ok(count? as f64)).sum()
@@ -234,7 +234,7 @@ fn run(
     loads: &[(u64, u64)],
     servers: &[Server],
     settings: &Settings,
-) -> Result<Measured> {
+) -> Result<MeasuredClients> {
     let mut commands = Vec::new();
     for ((users, rate), server) in loads.iter().zip(servers) {
         plans::write_people(server.folder())?;
@@ -245,16 +245,16 @@ fn run(
         commands.push(plans::run(&settings.programs.drumfire, &plan));
     }
     let limit = Nanos::from_secs(case.seconds + 120);
-    let group = process::run_together(&mut commands, limit, Watch::Memory)?;
+    let group = process::run_together(&mut commands, limit, MemoryWatch::Memory)?;
     let summaries = group.members.iter().map(|member| &member.stdout);
     let summaries: Result<Vec<Summary>> = summaries.map(|text| Summary::parse(text)).collect();
-    Ok(Measured {
+    Ok(MeasuredClients {
         group,
         summaries: summaries?,
     })
 }
 
-fn figures(case: &Case, all: &Measured) -> Result<Vec<Line>> {
+fn figures(case: &Case, all: &MeasuredClients) -> Result<Vec<Line>> {
     let title = case.title(all.summaries.len());
     let mut lines = Vec::new();
     let mut figure = |what: &str, value: f64, unit: String, target| {

@@ -1,6 +1,6 @@
 //! A server that crashes and restarts, and one that freezes, in the middle of a run.
 
-use crate::process::{self, CLIENT_CORE, Finished, Watch, pinned};
+use crate::process::{self, CLIENT_CORE, Finished, MemoryWatch, pinned};
 use crate::rows::Settings;
 use crate::server::Server;
 use crate::summary::Summary;
@@ -123,7 +123,7 @@ fn meanwhile<T: Send>(
     let limit = Nanos::from_secs(SECONDS + 90);
     let (finished, happened): (Result<Finished>, Result<T>) = thread::scope(|scope| {
         let happening = scope.spawn(event);
-        let finished = process::run(command, limit, Watch::Nothing);
+        let finished = process::run(command, limit, MemoryWatch::Nothing);
         let happened = happening.join();
         let panicked = |_| Err(Error::other("the server's thread panicked"));
         (finished, happened.unwrap_or_else(panicked))

@@ -1,8 +1,8 @@
 //! 35,000 requests per second from files and scenarios: whether every request is sent, and the lag.
 
 use super::plans::{self, ITEM, big_item};
-use crate::floor::Scheme;
-use crate::process::{self, Watch};
+use crate::floor::Encryption;
+use crate::process::{self, MemoryWatch};
 use crate::rows::Settings;
 use crate::server::{Kind, Server};
 use crate::summary::Summary;
@@ -92,7 +92,7 @@ struct Run {
 
 /// Makes one run per round.
 pub(super) fn measure(load: Load, settings: &Settings) -> Result<Vec<Line>> {
-    let server = Server::start(Kind::Nginx, Scheme::Plain, &settings.programs)?;
+    let server = Server::start(Kind::Nginx, Encryption::Plain, &settings.programs)?;
     let pool = load.pool(server.folder())?;
     let stop = format!("after: {}s", settings.seconds);
     let text = plans::plan(&server.url(""), &pool, &stop);
@@ -140,7 +140,7 @@ pub(super) fn measure(load: Load, settings: &Settings) -> Result<Vec<Line>> {
 fn run(plan: &Path, settings: &Settings) -> Result<Run> {
     let mut command = plans::run(&settings.programs.drumfire, plan);
     let limit = Nanos::from_secs(u64::from(settings.seconds) + 60);
-    let finished = process::run(&mut command, limit, Watch::Nothing)?;
+    let finished = process::run(&mut command, limit, MemoryWatch::Nothing)?;
     let summary = Summary::parse(&finished.stdout)?;
     let sent = summary.count("sent")? as f64;
     let intended = (RATE * u64::from(settings.seconds)) as f64;

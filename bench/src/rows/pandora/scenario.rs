@@ -1,10 +1,10 @@
 //! The cost of a scenario compared with the same requests as a list, of a script compared with a
 //! template, and of the same scenario in k6.
 
-use super::contest::{Contender, Count, absent, difference, hold};
+use super::contest::{Contender, CountedBy, absent, difference, hold};
 use super::plans::{self, ITEM};
 use crate::claim;
-use crate::floor::Scheme;
+use crate::floor::Encryption;
 use crate::process::{CLIENT_CORE, pinned};
 use crate::rounds::{Title, Unit};
 use crate::rows::Settings;
@@ -59,7 +59,7 @@ export default function () {
 /// Measures all contenders alternately.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let programs = &settings.programs;
-    let server = Server::start(Kind::Nginx, Scheme::Plain, programs)?;
+    let server = Server::start(Kind::Nginx, Encryption::Plain, programs)?;
     let folder = server.folder();
     plans::write_people(folder)?;
     plans::write(folder, "item.json", ITEM)?;
@@ -78,7 +78,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
         contenders.push(Contender {
             name,
             command: plans::run(&programs.drumfire, &plan),
-            count: Count::Printed(claim::drumfire),
+            count: CountedBy::Printed(claim::drumfire),
             target: None,
         });
     }
@@ -97,7 +97,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
         contenders.push(Contender {
             name: "k6",
             command,
-            count: Count::Nginx,
+            count: CountedBy::Nginx,
             target: Some(Target::AtMost(0.1)),
         });
     }

@@ -85,9 +85,9 @@ impl Machine {
 
 /// A clock that starts with the run.
 #[derive(Clone, Copy)]
-struct Clock(Instant);
+struct StartedClock(Instant);
 
-impl Clock {
+impl StartedClock {
     fn now(self) -> Nanos {
         Nanos(u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
@@ -100,7 +100,13 @@ impl Clock {
 }
 
 /// One thread's share of the schedule: exchanges at their intended times, each a sample.
-fn work(schedule: &Schedule, worker: u32, address: &str, clock: Clock, info: &RunInfo) -> Interval {
+fn work(
+    schedule: &Schedule,
+    worker: u32,
+    address: &str,
+    clock: StartedClock,
+    info: &RunInfo,
+) -> Interval {
     let mut interval = Interval::of_pools(&info.pools);
     let mut machine = Machine::connect(address);
     let mut arrivals = schedule.segment(worker, THREADS).limit(REQUESTS);
@@ -165,7 +171,7 @@ fn fire(address: &str) -> Result<Summary, Box<dyn Error>> {
         .map_err(|error: ScheduleError| error.to_string())?;
     let info = Arc::new(info(address));
     let thresholds: Vec<Threshold> = vec!["failed<1%".parse()?];
-    let clock = Clock(Instant::now());
+    let clock = StartedClock(Instant::now());
     let intervals: Vec<Interval> = thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS)
             .map(|worker| {

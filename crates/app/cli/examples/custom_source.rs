@@ -43,18 +43,18 @@ thresholds: [ 'failed<1%' ]
 /// Computed requests. Everything is a function of the request's context, so that any thread on any
 /// machine computes the same requests.
 #[derive(Debug)]
-struct Orders {
+struct ComputedOrders {
     has_body: bool,
 }
 
-impl Orders {
+impl ComputedOrders {
     /// A number that looks random, but is constant for the request.
     fn sku(request: &RequestContext) -> u64 {
         (request.arrival ^ request.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
     }
 }
 
-impl RequestData for Orders {
+impl RequestData for ComputedOrders {
     fn varying(&self) -> Varying {
         Varying {
             target: true,
@@ -93,9 +93,9 @@ impl RequestData for Orders {
 
 /// Two looks, then an order.
 #[derive(Debug)]
-struct Habit;
+struct TwoLooks;
 
-impl Pick for Habit {
+impl Pick for TwoLooks {
     fn pick(&self, arrival: u64) -> u32 {
         u32::from(arrival % 3 == 2)
     }
@@ -107,11 +107,11 @@ impl Pick for Habit {
 
 /// The plan reads no files, so the host provides nothing.
 #[derive(Debug)]
-struct Nothing;
+struct NoFiles;
 
-impl Environment for Nothing {}
+impl Environment for NoFiles {}
 
-impl Host for Nothing {}
+impl Host for NoFiles {}
 
 /// The plan, in which the program's data replaces the data of the requests.
 fn plan(url: &str) -> Result<Plan, Box<dyn Error>> {
@@ -120,14 +120,14 @@ fn plan(url: &str) -> Result<Plan, Box<dyn Error>> {
         lines.join("\n")
     };
     let document = form::read(&PLAN.replace("URL", url), "the plan").map_err(said)?;
-    let host: Arc<dyn Host> = Arc::new(Nothing);
+    let host: Arc<dyn Host> = Arc::new(NoFiles);
     let mut parts = compile(&document, &host).map_err(said)?.into_parts();
     for pool in &mut parts.pools {
         for request in &mut pool.requests {
             let has_body = request.step == "order";
-            request.data = Some(Arc::new(Orders { has_body }));
+            request.data = Some(Arc::new(ComputedOrders { has_body }));
         }
-        pool.program = Program::Requests(Choice::By(Arc::new(Habit)));
+        pool.program = Program::Requests(Choice::By(Arc::new(TwoLooks)));
     }
     Plan::new(parts).map_err(|flaws| format!("{flaws:?}").into())
 }

@@ -3,7 +3,7 @@
 //! The names that drumfire lacks are in [`drumfire_document::habits`]. This module finds them in
 //! command lines, and handles flags that mean something else here one by one.
 
-use drumfire_document::habits::{Habit, On, find};
+use drumfire_document::habits::{Habit, HabitPlace, find};
 use drumfire_plan::secret;
 use drumfire_units::Nanos;
 use std::net::Ipv4Addr;
@@ -18,15 +18,15 @@ const TIME: &str = "5s";
 
 /// The advice on an unknown command that exists in other tools.
 pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
-    let habit = find(On::Command, typed)?;
+    let habit = find(HabitPlace::Command, typed)?;
     Some(format!("unknown command `{typed}`; {}", habit.ours))
 }
 
 /// The habit for a flag of a command.
 fn row(command: &str, typed: &str) -> Option<&'static Habit> {
     match command {
-        "http" => find(On::Http, typed),
-        "grpc" => find(On::Grpc, typed),
+        "http" => find(HabitPlace::Http, typed),
+        "grpc" => find(HabitPlace::Grpc, typed),
         _ => None,
     }
 }
@@ -213,7 +213,7 @@ fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
         None => args.get(at + 1).copied(),
     });
     let value = value.filter(|value| !value.starts_with('-'));
-    let ours = match find(On::Run, of_load) {
+    let ours = match find(HabitPlace::Run, of_load) {
         Some(habit) => filled(habit, value),
         None => OF_PLAN.to_owned(),
     };
@@ -322,7 +322,7 @@ pub(crate) fn rate_as_url(url: &str, is_quiet: bool) -> Option<String> {
 /// curl's `-u user:password`, which is not a valid number of users.
 pub(crate) fn credentials_as_users(users: &str) -> Option<String> {
     let is_pair = users.contains(':') && !users.contains(['(', '[']);
-    let habit = find(On::Http, "--user").filter(|_| is_pair)?;
+    let habit = find(HabitPlace::Http, "--user").filter(|_| is_pair)?;
     Some(format!("-u is the number of users; {}", habit.ours))
 }
 
@@ -424,9 +424,9 @@ mod tests {
     fn every_habit_names_a_flag_that_exists() {
         for habit in HABITS {
             let commands = match habit.on {
-                On::Http => &["http"][..],
-                On::Grpc => &["grpc"],
-                On::Load => &["http", "grpc"],
+                HabitPlace::Http => &["http"][..],
+                HabitPlace::Grpc => &["grpc"],
+                HabitPlace::Load => &["http", "grpc"],
                 _ => continue,
             };
             for command in commands {
@@ -479,7 +479,7 @@ mod tests {
     fn what_is_said_of_run_names_its_flags() {
         let cli = Cli::command();
         let run = cli.find_subcommand("run").unwrap();
-        let of_run = HABITS.iter().filter(|habit| habit.on == On::Run);
+        let of_run = HABITS.iter().filter(|habit| habit.on == HabitPlace::Run);
         for ours in of_run.map(|habit| habit.ours).chain([OF_PLAN]) {
             let words = ours.split([' ', '`', ',', ';', '(', ')', ':']);
             for word in words.filter(|word| word.len() > 1 && word.starts_with('-')) {

@@ -12,7 +12,7 @@ pub(crate) use noting::Noting;
 #[cfg(feature = "cluster")]
 pub(crate) use permits::Permits;
 #[cfg(feature = "cluster")]
-pub(crate) use received::Received;
+pub(crate) use received::AssignedMachine;
 
 use crate::exit::Failure;
 use crate::output::Output;
@@ -42,7 +42,7 @@ pub(crate) struct Machine {
     /// The zone in `TZ`, or the system's zone; `None` without zone data. Resolved when a template
     /// first shows a time, because the search walks through the folders of all zones.
     local: LazyLock<Option<TimeZone>>,
-    answers: Arc<Answers>,
+    answers: Arc<HostCache>,
     /// The values that the setup of a plan produced, by name; empty before it has ended.
     taken: BTreeMap<String, String>,
     /// The output for messages about waiting.
@@ -51,16 +51,16 @@ pub(crate) struct Machine {
 
 /// Cached results. A document with a setup is compiled twice, and uses each result again.
 #[derive(Debug, Default)]
-pub(crate) struct Answers {
+pub(crate) struct HostCache {
     /// The results of server reflection, by request.
-    told: Mutex<Vec<Told>>,
+    told: Mutex<Vec<ReflectionResult>>,
     /// The contents of pipes, which cannot be read again.
     passed: Mutex<HashMap<PathBuf, Vec<u8>>>,
 }
 
 /// One result of server reflection.
 #[derive(Debug)]
-struct Told {
+struct ReflectionResult {
     server: Origin,
     wanted: Wanted,
     schema: Schema,
@@ -75,7 +75,7 @@ impl Machine {
     /// The machine as seen from a folder.
     pub(crate) fn in_folder(
         folder: PathBuf,
-        answers: &Arc<Answers>,
+        answers: &Arc<HostCache>,
         output: &Output,
     ) -> Arc<dyn Host> {
         Self::after_setup(folder, BTreeMap::new(), answers, output)
@@ -85,7 +85,7 @@ impl Machine {
     pub(crate) fn after_setup(
         folder: PathBuf,
         taken: BTreeMap<String, String>,
-        answers: &Arc<Answers>,
+        answers: &Arc<HostCache>,
         output: &Output,
     ) -> Arc<dyn Host> {
         Arc::new(Self {
@@ -159,14 +159,15 @@ impl Host for Machine {
 
     fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
         let server = &question.server.request().url.origin;
-        let known = |told: &&Told| told.server == *server && told.wanted == *question.wanted;
+        let known =
+            |told: &&ReflectionResult| told.server == *server && told.wanted == *question.wanted;
         let told = &self.answers.told;
         let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = told.iter().find(known) {
             return Ok(known.schema.clone());
         }
         let schema = reflect::schema(question, &self.output).map_err(host_error)?;
-        told.push(Told {
+        told.push(ReflectionResult {
             server: server.clone(),
             wanted: question.wanted.clone(),
             schema: schema.clone(),

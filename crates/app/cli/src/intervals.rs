@@ -5,7 +5,7 @@ use crate::output::Destination;
 use crate::results::{self, Content};
 use crate::stream_names::{STDERR, STDOUT};
 use crate::streams;
-use drumfire_dialects::StreamPlace;
+use drumfire_dialects::LineDestination;
 use drumfire_document::{Outputs, Text};
 use drumfire_session::{IntervalOutput, IntervalOutputs, IntervalShape};
 use std::path::Path;
@@ -30,13 +30,13 @@ pub(crate) fn open(outputs: &Outputs) -> Result<IntervalOutputs, Failure> {
 }
 
 /// The place of an interval result, checked to be writable.
-fn place<'p>(path: &'p Text, shape: &IntervalShape) -> Result<StreamPlace<'p>, Failure> {
+fn place<'p>(path: &'p Text, shape: &IntervalShape) -> Result<LineDestination<'p>, Failure> {
     Ok(match (&*path.value, shape) {
-        (STDOUT, _) => StreamPlace::Stdout,
-        (STDERR, IntervalShape::Text { .. }) => StreamPlace::Stderr,
+        (STDOUT, _) => LineDestination::Stdout,
+        (STDERR, IntervalShape::Text { .. }) => LineDestination::Stderr,
         (file, _) => {
             Destination::check(&path.place.to_string(), Path::new(file))?;
-            StreamPlace::File(file)
+            LineDestination::File(file)
         }
     })
 }

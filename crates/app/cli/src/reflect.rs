@@ -20,12 +20,12 @@ use drumfire_units::Nanos;
 const UNIMPLEMENTED: &str = "UNIMPLEMENTED";
 
 /// Drives a reflection session on a stream.
-struct Asking<'a> {
+struct ReflectionDriver<'a> {
     session: &'a mut Session,
     sends_one: bool,
 }
 
-impl Speaker for Asking<'_> {
+impl Speaker for ReflectionDriver<'_> {
     fn next(&mut self) -> Option<Vec<u8>> {
         self.session.next_request()
     }
@@ -73,7 +73,7 @@ fn asked(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
             &names::resolve,
             (path, question.metadata),
             question.limit,
-            &mut Asking {
+            &mut ReflectionDriver {
                 session: &mut session,
                 sends_one,
             },

@@ -5,7 +5,7 @@ use crate::output::Destination;
 use crate::results::{self, Content};
 use crate::stream_names::STDOUT;
 use crate::streams;
-use drumfire_dialects::StreamPlace;
+use drumfire_dialects::LineDestination;
 use drumfire_document::Outputs;
 use drumfire_session::{Redactor, RequestRowsOutput};
 use std::path::Path;
@@ -24,10 +24,10 @@ pub(crate) fn open(
         return Ok(None);
     };
     let place = match &*path.value {
-        STDOUT => StreamPlace::Stdout,
+        STDOUT => LineDestination::Stdout,
         file => {
             Destination::check(&path.place.to_string(), Path::new(file))?;
-            StreamPlace::File(file)
+            LineDestination::File(file)
         }
     };
     let place = streams::open_own(&place)?;

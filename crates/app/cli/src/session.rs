@@ -12,7 +12,7 @@ use drumfire_measure::{Digest, Summary};
 use drumfire_placement::Unfit;
 use drumfire_plan::Plan;
 use drumfire_session::{
-    Certificates, MeteringError, Outcome, Remote, Session, SessionError, StreamError, prepare,
+    Certificates, MeteringError, Outcome, OutputError, Remote, Session, SessionError, prepare,
 };
 use std::sync::Arc;
 
@@ -113,8 +113,8 @@ impl From<MeteringError> for Failure {
     }
 }
 
-impl From<StreamError> for Failure {
-    fn from(error: StreamError) -> Self {
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
         Self::failed(error)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::output;
-use drumfire_dialects::StreamPlace as Named;
+use drumfire_dialects::LineDestination as Named;
 use drumfire_session::StreamPlace;
 use std::fs::File;
 use std::io::{self, Write};

@@ -7,7 +7,7 @@
 use crate::exit::Failure;
 use crate::output::{self, Output, Reader};
 use crate::streams;
-use drumfire_dialects::{Dialect, StreamPlace as Named};
+use drumfire_dialects::{Dialect, LineDestination as Named};
 use drumfire_session::StreamPlace;
 use std::io::{self, Write};
 use std::sync::Arc;

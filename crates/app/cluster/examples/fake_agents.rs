@@ -276,7 +276,7 @@ impl Fake {
 }
 
 /// A coordinator and its agents in virtual time.
-struct Simulated {
+struct SimulatedCluster {
     coordinator: Coordinator,
     agents: Vec<Agent>,
     now: Nanos,
@@ -305,7 +305,7 @@ fn simulate(agents: u64, seconds: u64, series: u64) -> Result<()> {
         cores: 1,
         descriptors: None,
     };
-    let mut world = Simulated {
+    let mut world = SimulatedCluster {
         coordinator: Coordinator::new(setup),
         agents: (0..agents)
             .map(|index| Agent::new((&format!("fake{index}"), key(index)), "1", machine))
@@ -340,7 +340,7 @@ fn simulate(agents: u64, seconds: u64, series: u64) -> Result<()> {
     )
 }
 
-impl Simulated {
+impl SimulatedCluster {
     /// Sends a beat from each agent, and delivers the reply.
     fn beat(&mut self, info: &RunInfo) {
         self.now += Nanos::from_millis(250);

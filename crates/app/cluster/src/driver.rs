@@ -19,7 +19,7 @@ mod files;
 mod of_agent;
 mod of_coordinator;
 
-pub use access::{Credentials, NatsTls, Refusal, User};
+pub use access::{NatsCredentials, NatsTls, NatsUser, Refusal};
 pub use ask::runs_under_way;
 pub use files::Content as FileContent;
 pub use of_agent::{AgentDriver, AgentTask};

@@ -13,7 +13,7 @@ use crate::attachments::Attachments;
 use crate::message::{Assignment, Beat};
 use crate::on_loss::OnLoss;
 use crate::place::Distrust;
-use crate::succession::Offer;
+use crate::succession::ShareOffer;
 use drumfire_measure::form;
 use drumfire_measure::form::{Form, FormError, Input};
 use drumfire_net::Clock;
@@ -46,14 +46,14 @@ pub struct Head {
     /// The group of agents.
     pub group: String,
     /// The clock of the run.
-    pub axis: Axis,
+    pub axis: ClockAxis,
     /// A text that the caller stores for itself.
     pub caller: String,
 }
 
 /// The clock of a run, stored so that another process can continue it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Axis {
+pub struct ClockAxis {
     /// The id of the machine's boot, within which `epoch` is valid.
     pub boot: String,
     /// The monotonic clock's reading at the clock's epoch.
@@ -62,7 +62,7 @@ pub struct Axis {
     pub unix_ns: u64,
 }
 
-impl Axis {
+impl ClockAxis {
     /// A clock's axis within a boot.
     pub(crate) fn new(clock: Clock, boot: &str) -> Self {
         Self {
@@ -111,7 +111,7 @@ pub(crate) enum Entry {
     /// The reports of this place's agent were found wrong at this run time.
     Distrusted(u32, Nanos, Distrust),
     /// Shares of a lost place were offered, which adds the next place.
-    Offered(Offer),
+    Offered(ShareOffer),
     /// The place with this number keeps its shares from this run time; this beat showed that its
     /// agent was ready.
     Joined(u32, Nanos, Beat),
@@ -146,13 +146,13 @@ form! {
     }
 }
 
-form! { struct Axis { boot, epoch, unix_ns } }
-form! { struct Begun { start, places as Vec<(Bare, Beat)> } }
+form! { struct ClockAxis { boot, epoch, unix_ns } }
+form! { struct Begun { start, places as Vec<(BareAssignment, Beat)> } }
 
 /// The form of an assignment without its plan and attachments, which are in the head.
-struct Bare;
+struct BareAssignment;
 
-impl Form<Assignment> for Bare {
+impl Form<Assignment> for BareAssignment {
     fn write(value: &Assignment, out: &mut Vec<u8>) {
         let bare = Assignment {
             plan: String::new(),
@@ -239,7 +239,7 @@ impl Head {
 
 /// The summary of a journal that was read without replaying it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outline {
+pub struct JournalOutline {
     /// The facts of the run.
     pub head: Head,
     /// The highest term of a coordinator.
@@ -250,7 +250,7 @@ pub struct Outline {
     pub whole: u64,
 }
 
-impl Outline {
+impl JournalOutline {
     /// Reads a journal; `None` if its head is incomplete.
     ///
     /// # Errors

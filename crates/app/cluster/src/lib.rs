@@ -63,13 +63,13 @@ pub use coordinator::Coordinator;
 pub use courier::Courier;
 pub use division::{DivisionError, divide};
 pub use driver::{
-    AgentDriver, AgentTask, CoordinatorDriver, Credentials, DriverError, FileContent, Journal,
-    NatsTls, Origin, PastRun, Refusal, User, runs_under_way,
+    AgentDriver, AgentTask, CoordinatorDriver, DriverError, FileContent, Journal, NatsCredentials,
+    NatsTls, NatsUser, Origin, PastRun, Refusal, runs_under_way,
 };
 pub use envelope::Message;
 pub use event::{ClusterEvent, CoordinatorAction, Lack, Loss};
 pub use fitting::divide_placement;
-pub use journal::{Axis, Head, Outline};
+pub use journal::{ClockAxis, Head, JournalOutline};
 pub use lease::{BEAT, LEASE};
 pub use merge::Merge;
 pub use message::{

@@ -13,7 +13,7 @@
 use crate::message::{Beat, JOINS_MAX, MachineFacts};
 use crate::place::{Place, PlaceState};
 use crate::room::Room;
-use crate::succession::{Offer, evenly, in_order, parts, without};
+use crate::succession::{ShareOffer, evenly, in_order, parts, without};
 use drumfire_engine::Shares;
 use drumfire_units::Nanos;
 
@@ -24,7 +24,7 @@ const FAILED_MAX: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Offers {
     /// The offers; each adds a place.
-    pub(crate) made: Vec<Offer>,
+    pub(crate) made: Vec<ShareOffer>,
     /// The lost places with shares for which no agent has room, and the text about each.
     pub(crate) unplaced: Vec<(u32, String)>,
 }
@@ -92,7 +92,7 @@ pub(crate) fn held(places: &[Place], host: u32) -> Vec<u32> {
 
 /// The agents whose load is running, each by its own place; those with the fewest further places
 /// come first.
-fn hosts(places: &[Place], offers: &[Offer]) -> Vec<u32> {
+fn hosts(places: &[Place], offers: &[ShareOffer]) -> Vec<u32> {
     let is_host = |(index, place): &(u32, &Place)| {
         place.is_own(*index)
             && place.has_begun()
@@ -107,7 +107,7 @@ fn hosts(places: &[Place], offers: &[Offer]) -> Vec<u32> {
     hosts
 }
 
-fn offered(offers: &[Offer], host: u32) -> impl Iterator<Item = &Offer> {
+fn offered(offers: &[ShareOffer], host: u32) -> impl Iterator<Item = &ShareOffer> {
     offers.iter().filter(move |offer| offer.host == host)
 }
 
@@ -122,7 +122,7 @@ impl Offers {
         room: &Room,
     ) -> Shares {
         let is_free = |beat: &&Beat| {
-            let is_named = |offer: &Offer| offer.agent == beat.agent;
+            let is_named = |offer: &ShareOffer| offer.agent == beat.agent;
             !self.made.iter().any(is_named) && !places.iter().any(|it| it.agent == beat.agent)
         };
         let idle: Vec<&Beat> = idle.filter(is_free).collect();
@@ -134,7 +134,7 @@ impl Offers {
         let (dealt, rest) = parts(free, &counts);
         for (beat, shares) in idle.iter().zip(dealt) {
             if shares.count > 0 {
-                self.made.push(Offer {
+                self.made.push(ShareOffer {
                     of,
                     host: (places.len() + self.made.len()) as u32,
                     agent: beat.agent.clone(),
@@ -159,7 +159,7 @@ impl Offers {
         for (host, shares) in hosts.iter().zip(dealt) {
             if shares.count > 0 {
                 let before = joined(places, *host) + offered(&self.made, *host).count() as u64;
-                self.made.push(Offer {
+                self.made.push(ShareOffer {
                     of,
                     host: *host,
                     agent: format!("{}+{}", places[*host as usize].agent, before + 1),

@@ -7,7 +7,7 @@ use crate::inbox::Inbox;
 use crate::lease::{BEAT, INTERVAL_LATE, LEASE, LEASE_MARGIN, REPORTS_LATE, REPORTS_MISSED};
 use crate::message::{Assignment, Beat, MachineFacts, Phase};
 use crate::setup::Setup;
-use crate::succession::{Offer, Succession};
+use crate::succession::{ShareOffer, Succession};
 use crate::tally::Tally;
 use drumfire_engine::Shares;
 use drumfire_measure::{Ending, RunInfo, form};
@@ -179,7 +179,7 @@ impl Place {
 
     /// The place of an offer.
     pub(crate) fn offered(
-        offer: &Offer,
+        offer: &ShareOffer,
         share: u32,
         setup: &Setup,
         machine: MachineFacts,

@@ -28,7 +28,7 @@ pub enum Wish {
 }
 
 /// The state of an active run.
-struct Books<'a> {
+struct RelayedRun<'a> {
     relay: &'a Relay<'a>,
     reading: Reading,
     losses: Vec<Loss>,
@@ -50,7 +50,7 @@ pub fn relayed(
     events.commands().iter().for_each(|it| relay.restore(it));
     let mut commands = relay.commands(0).len();
     relay.set_start(clock, start, crate::lease::COMMAND_LEAD);
-    let mut books = Books {
+    let mut books = RelayedRun {
         relay,
         reading: Reading::new(Arc::clone(info), plan.thresholds()),
         losses: Vec::new(),
@@ -84,7 +84,7 @@ pub fn relayed(
     }
 }
 
-impl Books<'_> {
+impl RelayedRun<'_> {
     fn start_run(&mut self, clock: Clock, start: Nanos) {
         let now = clock.now();
         let unix = Clock::unix_time();

@@ -127,7 +127,7 @@ struct Process {
     host: Option<usize>,
     /// The world's time at which the process's clock started.
     epoch: Nanos,
-    run: Option<OwnRun>,
+    run: Option<SimulatedRun>,
     /// The contents of the run in order, with the weights of its intervals.
     weights: Vec<u64>,
     /// The number of requests of each interval.
@@ -146,7 +146,7 @@ struct Process {
 
 /// The run of a share, which reports an interval whenever one is over.
 #[derive(Clone, Copy, Default)]
-struct OwnRun {
+struct SimulatedRun {
     start: Option<Nanos>,
     /// The time of the run at which the share's load begins.
     begins: Nanos,
@@ -167,7 +167,7 @@ enum Mail {
     Nudge(usize),
 }
 
-struct World {
+struct ClusterWorld {
     now: Nanos,
     random: Random,
     mail: BTreeMap<(Nanos, u64), Mail>,
@@ -209,7 +209,7 @@ impl Process {
     }
 }
 
-impl World {
+impl ClusterWorld {
     fn new(seed: u64) -> Self {
         let mut random = Random::from_state(seed);
         let count = 2 + (random.bits() % 3) as usize;
@@ -454,7 +454,7 @@ impl World {
                 AgentAction::Beat(_) | AgentAction::Publish(_) => {}
                 AgentAction::Prepare(_) => {
                     assert!(process.run.is_none(), "it has one share");
-                    process.run = Some(OwnRun::default());
+                    process.run = Some(SimulatedRun::default());
                     process
                         .machine
                         .ready(Redacted::new_for_test(form::encode(&info())));
@@ -679,7 +679,7 @@ impl World {
 }
 
 /// The events of a seed.
-struct Script {
+struct FaultScript {
     victim: usize,
     fault: Fault,
     fault_at: Nanos,
@@ -690,8 +690,8 @@ struct Script {
     command_at: Nanos,
 }
 
-impl Script {
-    fn draw(world: &mut World) -> Self {
+impl FaultScript {
+    fn draw(world: &mut ClusterWorld) -> Self {
         let mut upto = |most: u64| Nanos(world.random.bits() % most);
         let now = world.now;
         let (victim, fault_at) = (upto(64).0, now + upto(6_000_000_000));
@@ -737,7 +737,7 @@ impl Script {
     }
 
     /// Applies the agent's fault.
-    fn strike(&self, world: &mut World) {
+    fn strike(&self, world: &mut ClusterWorld) {
         let now = world.now;
         let process = &mut world.processes[self.victim];
         match self.fault {
@@ -758,7 +758,7 @@ impl Script {
     }
 
     /// Applies the coordinator's fault.
-    fn strike_coordinator(&mut self, world: &mut World) {
+    fn strike_coordinator(&mut self, world: &mut ClusterWorld) {
         let now = world.now;
         let conductor = world.conductors.last_mut().unwrap();
         match self.ordeal {
@@ -777,7 +777,7 @@ impl Script {
     }
 
     /// Starts a successor when it is time; `false` if that is impossible.
-    fn attach(&mut self, world: &mut World) -> bool {
+    fn attach(&mut self, world: &mut ClusterWorld) -> bool {
         let is_dead = world.last().life == Life::Dead;
         if let Ordeal::KilledWithin(_, away) = self.ordeal
             && is_dead
@@ -816,8 +816,8 @@ struct GoneOn {
 /// Runs one seed to its end.
 fn simulate(seed: u64) -> GoneOn {
     let _named = Named(seed);
-    let mut world = World::new(seed);
-    let mut script = Script::draw(&mut world);
+    let mut world = ClusterWorld::new(seed);
+    let mut script = FaultScript::draw(&mut world);
     let (mut has_commanded, mut has_faulted, mut has_suffered) = (false, false, false);
     let end = world.now + Nanos::from_secs(60);
     while world.now < end {
@@ -939,7 +939,7 @@ fn the_margin_is_positive() {
 /// before the last report, and never counts as a loss from the beginning.
 #[test]
 fn a_clock_that_was_set_back_makes_no_early_loss() {
-    let (mut world, on_loss) = (World::new(1), OnLoss::Drop);
+    let (mut world, on_loss) = (ClusterWorld::new(1), OnLoss::Drop);
     world.conductors = vec![Conductor::first(setup(world.wanted, on_loss))];
     world.on_loss = on_loss;
     while world.last().seen.merged.len() < 2 {
@@ -970,7 +970,7 @@ fn a_clock_that_was_set_back_makes_no_early_loss() {
 /// Runs a run whose agents are killed one after the other when it has two intervals. Returns the
 /// end of the load and its reasons. With `halts`, the run was stopped shortly before.
 fn all_killed(on_loss: OnLoss, halts: bool) -> (Nanos, Option<Nanos>, Vec<StopReason>) {
-    let mut world = World::new(1);
+    let mut world = ClusterWorld::new(1);
     world.conductors = vec![Conductor::first(setup(world.wanted, on_loss))];
     world.on_loss = on_loss;
     while world.last().seen.merged.len() < 2 {

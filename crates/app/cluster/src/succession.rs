@@ -19,7 +19,7 @@ pub(crate) struct Succession {
 
 /// An offer of shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct ShareOffer {
     pub(crate) of: u32,
     /// The place of the agent that will have the shares in addition to its own; the next place for
     /// an agent without a share.
@@ -33,7 +33,7 @@ pub(crate) struct Offer {
     pub(crate) shares: Shares,
 }
 
-form! { struct Offer { of, host, shares as SharesForm, agent, key, machine } }
+form! { struct ShareOffer { of, host, shares as SharesForm, agent, key, machine } }
 
 /// The parts of shares that are not in `held`, whose members are parts of `shares`.
 pub(crate) fn without(shares: Shares, mut held: Vec<Shares>) -> Vec<Shares> {

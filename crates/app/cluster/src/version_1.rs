@@ -3,7 +3,7 @@
 use crate::attachments::{Attachments, SentFile};
 use crate::clock_facts::ClockFacts;
 use crate::envelope::Message;
-use crate::journal::{Axis, Begun, Entry, Head};
+use crate::journal::{Begun, ClockAxis, Entry, Head};
 use crate::message::{
     AgentKey, Assignment, Beat, Content, Dismissal, Hold, MachineFacts, Phase, Reply, Report, Word,
 };
@@ -11,7 +11,7 @@ use crate::offset::Offset;
 use crate::on_loss::OnLoss;
 use crate::place::Distrust;
 use crate::status::{AgentStatus, Stage, Status};
-use crate::succession::Offer;
+use crate::succession::ShareOffer;
 use drumfire_engine::Shares;
 use drumfire_measure::form::{self, Form};
 use drumfire_plan::{Change, Command, StopReason};
@@ -190,7 +190,7 @@ fn entries() -> Vec<Entry> {
         on_loss: OnLoss::Redistribute,
         url: "nats://127.0.0.1".to_owned(),
         group: "g".to_owned(),
-        axis: Axis {
+        axis: ClockAxis {
             boot: "b".to_owned(),
             epoch: 1,
             unix_ns: 2,
@@ -208,7 +208,7 @@ fn entries() -> Vec<Entry> {
         reason: "why".to_owned(),
         is_of_all: true,
     };
-    let offer = Offer {
+    let offer = ShareOffer {
         of: 1,
         host: 2,
         agent: "a".to_owned(),

@@ -273,7 +273,7 @@ pub fn check_certificates(tls: &Tls) -> Result<(), CertificateFault> {
 mod tests {
     use super::*;
     use crate::console::Silent;
-    use drumfire_target::{Listen, Options, Server, TlsOptions};
+    use drumfire_target::{Listen, Server, ServerOptions, ServerTlsOptions};
     use std::net::SocketAddr;
     use std::slice;
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -282,10 +282,10 @@ mod tests {
     fn authorities() -> [String; 2] {
         [(); 2].map(|()| {
             let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
-            let options = Options {
+            let options = ServerOptions {
                 listen: vec![any],
-                tls: Some(TlsOptions::default()),
-                ..Options::default()
+                tls: Some(ServerTlsOptions::default()),
+                ..ServerOptions::default()
             };
             let server = Server::start(options).unwrap();
             server.tls().unwrap().authority.clone()

@@ -1,6 +1,6 @@
 //! Why a session has no outcome.
 
-use crate::{MeteringError, StreamError};
+use crate::{MeteringError, OutputError};
 use drumfire_engine::{PrepareError, RunError};
 use drumfire_placement::Unfit;
 use drumfire_store::StoreError;
@@ -41,7 +41,7 @@ pub enum SessionError {
     /// Metrics cannot be served or pushed as configured.
     Metering(MeteringError),
     /// A result that is written during the run cannot be written.
-    Stream(StreamError),
+    Stream(OutputError),
     /// An observer's thread could not be started.
     Thread(io::Error),
     /// Certificate files cannot be watched.
@@ -100,8 +100,8 @@ impl From<MeteringError> for SessionError {
     }
 }
 
-impl From<StreamError> for SessionError {
-    fn from(error: StreamError) -> Self {
+impl From<OutputError> for SessionError {
+    fn from(error: OutputError) -> Self {
         Self::Stream(error)
     }
 }

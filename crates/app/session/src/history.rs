@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 /// Collects commands when they take effect.
 #[derive(Default)]
-pub(crate) struct History {
+pub(crate) struct CommandHistory {
     info: Option<Arc<RunInfo>>,
     notes: Vec<String>,
     /// Whether a program controls the rate, so that its commands are too numerous for notes.
     pub(crate) is_driven: bool,
 }
 
-impl Observer for History {
+impl Observer for CommandHistory {
     fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.info = Some(Arc::clone(&run.info));
         Ok(())

@@ -7,7 +7,7 @@
 //! one, gets no row, because its rates would mislead.
 
 use crate::{
-    EndRequests, Note, Observer, RunContext, SessionError, StreamError, StreamPlace, StreamWriter,
+    EndRequests, Note, Observer, OutputError, RunContext, SessionError, StreamPlace, StreamWriter,
     Streams,
 };
 use drumfire_measure::{Interval, IntervalRow, Rows, RunEvent, RunInfo, Summary};
@@ -88,7 +88,7 @@ impl IntervalOutputs {
     ///
     /// # Errors
     /// If no thread can be started.
-    pub fn start(outputs: Vec<IntervalOutput>) -> Result<Self, StreamError> {
+    pub fn start(outputs: Vec<IntervalOutput>) -> Result<Self, OutputError> {
         let (shapes, places): (Vec<_>, Vec<_>) = outputs
             .into_iter()
             .map(|output| (output.shape, output.place))
@@ -176,7 +176,7 @@ impl Observer for IntervalOutputs {
         let unread = self.streams.is_unread();
         let finished = self.streams.finish(&self.end_requests);
         let failure = match failed {
-            Some((name, error)) => Some(StreamError::Write { name, error }.to_string()),
+            Some((name, error)) => Some(OutputError::Write { name, error }.to_string()),
             None => finished.err().map(|error| error.to_string()),
         };
         let unread = unread.then(|| Note::Report(UNREAD.to_owned()));

@@ -69,6 +69,6 @@ pub use session::{Outcome, Session};
 pub use standing::Standing;
 pub use steering::Steering;
 pub use storing::{Keeper, StorePlace, Storing, folder_of, naming_of, stored, stored_plan};
-pub use streams::{StreamError, StreamPlace, StreamWriter, Streams};
+pub use streams::{OutputError, StreamPlace, StreamWriter, Streams};
 pub use text_server::TextServer;
 pub use watch::{Shown, Watch};

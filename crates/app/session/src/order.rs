@@ -2,7 +2,7 @@
 //! on the run's page.
 
 use drumfire_measure::RunInfo;
-use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users, suggestion_of};
+use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, UserSteps, suggestion_of};
 
 /// A command as a user writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,8 @@ fn change(act: ChangeKind, argument: &str) -> Result<Change, String> {
         ChangeKind::Rate => Change::Rate { law: law()? },
         ChangeKind::Users => Change::Users {
             law: match argument.parse() {
-                Ok(count) => Users::constant(count),
-                Err(_) => Users::of_law(&law()?)?.0,
+                Ok(count) => UserSteps::constant(count),
+                Err(_) => UserSteps::of_law(&law()?)?.0,
             },
         },
         ChangeKind::Pause => Change::Pause,

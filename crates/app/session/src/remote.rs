@@ -204,7 +204,7 @@ fn serve(
     control: &Control,
     steering: &mut Steering,
 ) -> io::Result<()> {
-    let mut client = Client {
+    let mut client = RemoteClient {
         stream,
         clock: Clock::start(),
     };
@@ -236,13 +236,13 @@ fn kept(words: String, control: &Control) -> String {
 
 /// A client's connection. Its reads and writes share one time limit: with separate limits, a client
 /// that sends byte by byte could block the thread indefinitely.
-struct Client {
+struct RemoteClient {
     stream: UnixStream,
     /// The clock starts with the connection.
     clock: Clock,
 }
 
-impl Client {
+impl RemoteClient {
     /// The remaining time.
     fn left(&self) -> io::Result<Duration> {
         let left = PATIENCE.saturating_sub(Duration::from_nanos(self.clock.now().0));
@@ -253,14 +253,14 @@ impl Client {
     }
 }
 
-impl Read for Client {
+impl Read for RemoteClient {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.set_read_timeout(Some(self.left()?))?;
         self.stream.read(buffer)
     }
 }
 
-impl Write for Client {
+impl Write for RemoteClient {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.set_write_timeout(Some(self.left()?))?;
         self.stream.write(bytes)

@@ -7,7 +7,7 @@
 //! fail.
 
 use crate::{
-    EndRequests, Note, Observer, Redactor, RunContext, SessionError, StreamError, StreamPlace,
+    EndRequests, Note, Observer, OutputError, Redactor, RunContext, SessionError, StreamPlace,
     StreamWriter, Streams,
 };
 use drumfire_measure::{Kept, RunEvent, Summary};
@@ -48,7 +48,7 @@ impl RequestRowsOutput {
         form: RowForm,
         place: StreamPlace,
         redactor: &Redactor,
-    ) -> Result<Self, StreamError> {
+    ) -> Result<Self, OutputError> {
         let name = place.name.clone();
         let streams = Streams::start(vec![place])?;
         let out = streams.writers().into_iter().next();
@@ -129,7 +129,7 @@ impl Observer for RequestRowsOutput {
         drop(out);
         let finished = streams.finish(&end_requests);
         let failure = match (failure, finished) {
-            (Some(error), _) => Some(StreamError::Write { name, error }.to_string()),
+            (Some(error), _) => Some(OutputError::Write { name, error }.to_string()),
             (None, Err(error)) => Some(error.to_string()),
             (None, Ok(())) => None,
         };

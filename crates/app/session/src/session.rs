@@ -17,7 +17,7 @@
 //! the threads of observers that have begun, before the error is returned.
 
 use crate::describe;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::limits::{connections_max, within_limits};
 use crate::{EndRequests, Note, Observer, RunContext, SessionError};
 use drumfire_engine::{Appointment, Events, Prepared, Run, RunError, Shares};
@@ -66,13 +66,13 @@ struct Beside {
 
 /// An observer with its own thread, during the run.
 struct Observing {
-    desk: Arc<Desk>,
+    desk: Arc<ObserverDesk>,
     thread: JoinHandle<()>,
 }
 
 /// An observer and its queue, shared by its own thread and the caller's, which takes the observer
 /// over after the run.
-struct Desk {
+struct ObserverDesk {
     events: Events,
     /// `None` after the observer was taken over. Each event is taken and observed under the lock,
     /// so that all events are observed in order.
@@ -185,7 +185,7 @@ impl<'a> Session<'a> {
         let queues: Vec<Events> = self.beside.iter().map(|_| run.events()).collect();
         let events = run.events();
         let mut observing = Vec::with_capacity(queues.len());
-        let mut history = Box::new(History::default());
+        let mut history = Box::new(CommandHistory::default());
         history.is_driven = self.is_driven;
         let begun = begin_all(
             self.beside.into_iter().zip(queues),
@@ -253,7 +253,7 @@ impl Beside {
     fn start(mut self, context: &RunContext, events: Events) -> Result<Observing, SessionError> {
         self.observer.run_started(context)?;
         let yields = self.observer.yields();
-        let desk = Arc::new(Desk {
+        let desk = Arc::new(ObserverDesk {
             events,
             observer: Mutex::new(Some(self.observer)),
             is_taken: AtomicBool::new(false),
@@ -273,7 +273,7 @@ impl Beside {
     }
 }
 
-impl Desk {
+impl ObserverDesk {
     /// Passes events to the observer as they come, until no more come or the observer is taken
     /// over.
     fn follow(&self) {

@@ -13,7 +13,7 @@ use drumfire_engine::Control;
 use drumfire_measure::{Interval, IntervalRow, Reading, RunEvent, RunInfo, RunState, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::{Command, Plan, StopReason};
-use drumfire_report::progress_line::{Progress, Rates, Stage, Stops};
+use drumfire_report::progress_line::{Progress, RecentRates, Stage, Stops};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct Standing {
     redactor: Redactor,
     warmup: Nanos,
     stops: Stops,
-    rates: Rates,
+    rates: RecentRates,
     control: Option<Control>,
     began: Option<Clock>,
     reading: Option<Reading>,
@@ -39,7 +39,7 @@ impl Standing {
             redactor,
             warmup: plan.generator().warmup.span(),
             stops: Stops::from_plan(plan),
-            rates: Rates::default(),
+            rates: RecentRates::default(),
             control: None,
             began: None,
             reading: None,

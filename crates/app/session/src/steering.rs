@@ -10,7 +10,7 @@
 
 use drumfire_engine::Control;
 use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
-use drumfire_plan::{Change, Command, Sequence, Users};
+use drumfire_plan::{Change, Command, Sequence, UserSteps};
 use drumfire_units::Nanos;
 
 /// The load of each pool after the last commands.
@@ -196,7 +196,7 @@ fn scaled(law: &str, factor: f64) -> Result<Change, String> {
             true => scaled.max(users.saturating_add(1)),
             false => scaled.min(users.saturating_sub(1)).max(1),
         };
-        let law = Users::constant(scaled);
+        let law = UserSteps::constant(scaled);
         return Ok(Change::Users { law });
     }
     let wrong = || {
@@ -241,7 +241,7 @@ fn plain(law: &str) -> String {
 }
 
 /// The number of users, if it is constant.
-fn number(law: &Users) -> Option<String> {
+fn number(law: &UserSteps) -> Option<String> {
     match law.changes() {
         [(_, count)] => Some(count.to_string()),
         _ => None,

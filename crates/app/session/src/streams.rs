@@ -37,7 +37,7 @@ pub struct StreamPlace {
 
 /// Results that did not reach their place.
 #[derive(Debug)]
-pub enum StreamError {
+pub enum OutputError {
     /// A thread could not be started.
     Thread(io::Error),
     /// Writing to the place failed.
@@ -61,7 +61,7 @@ pub enum StreamError {
     },
 }
 
-impl fmt::Display for StreamError {
+impl fmt::Display for OutputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Thread(error) => write!(f, "can't start a thread: {error}"),
@@ -78,7 +78,7 @@ impl fmt::Display for StreamError {
     }
 }
 
-impl std::error::Error for StreamError {}
+impl std::error::Error for OutputError {}
 
 /// The places, and the threads that write to them.
 pub struct Streams(Vec<Writing>);
@@ -107,11 +107,11 @@ struct State {
     failure: Mutex<Option<io::Error>>,
     /// Whether the reader has closed the pipe.
     is_unread: AtomicBool,
-    when_unread: Mutex<Option<Unread>>,
+    when_unread: Mutex<Option<OnClosedPipe>>,
 }
 
 /// The action for a closed pipe.
-type Unread = Box<dyn FnOnce() + Send>;
+type OnClosedPipe = Box<dyn FnOnce() + Send>;
 
 impl State {
     /// Records that the reader has closed the pipe. Of this and [`Self::when_unread`], the later
@@ -121,7 +121,7 @@ impl State {
         self.act_if_unread();
     }
 
-    fn when_unread(&self, act: Unread) {
+    fn when_unread(&self, act: OnClosedPipe) {
         let mut slot = lock(&self.when_unread);
         *slot = Some(act);
         drop(slot);
@@ -172,7 +172,7 @@ impl Streams {
     ///
     /// # Errors
     /// If a thread cannot be started.
-    pub fn start(places: Vec<StreamPlace>) -> Result<Self, StreamError> {
+    pub fn start(places: Vec<StreamPlace>) -> Result<Self, OutputError> {
         let places = places.into_iter();
         places
             .map(Writing::start)
@@ -206,10 +206,10 @@ impl Streams {
     ///
     /// # Errors
     /// If something could not be written.
-    pub fn finish(self, end_requests: &EndRequests) -> Result<(), StreamError> {
+    pub fn finish(self, end_requests: &EndRequests) -> Result<(), OutputError> {
         // Wait for every thread, even if another place failed.
         let writings = self.0.into_iter();
-        let done: Vec<Result<(), StreamError>> = writings
+        let done: Vec<Result<(), OutputError>> = writings
             .map(|writing| writing.finish(end_requests))
             .collect();
         done.into_iter().collect()
@@ -217,7 +217,7 @@ impl Streams {
 }
 
 impl Writing {
-    fn start(place: StreamPlace) -> Result<Self, StreamError> {
+    fn start(place: StreamPlace) -> Result<Self, OutputError> {
         let StreamPlace { name, mut out } = place;
         let (chunks, waiting) = channel();
         let state = Arc::new(State::default());
@@ -231,7 +231,7 @@ impl Writing {
         };
         let thread = thread::Builder::new().name("results".to_owned());
         // The thread ends with its last bytes, or with the process.
-        thread.spawn(body).map_err(StreamError::Thread)?;
+        thread.spawn(body).map_err(OutputError::Thread)?;
         Ok(Self {
             name,
             writer: StreamWriter { chunks, state },
@@ -239,7 +239,7 @@ impl Writing {
         })
     }
 
-    fn finish(self, end_requests: &EndRequests) -> Result<(), StreamError> {
+    fn finish(self, end_requests: &EndRequests) -> Result<(), OutputError> {
         let Self {
             name,
             writer: StreamWriter { chunks, state },
@@ -247,14 +247,14 @@ impl Writing {
         } = self;
         drop(chunks);
         if !is_done(&done, end_requests) {
-            return Err(StreamError::Unread { name });
+            return Err(OutputError::Unread { name });
         }
         if let Some(error) = state.take_failure() {
-            return Err(StreamError::Write { name, error });
+            return Err(OutputError::Write { name, error });
         }
         match state.lost_bytes.load(Ordering::Relaxed) {
             0 => Ok(()),
-            bytes => Err(StreamError::Lost { name, bytes }),
+            bytes => Err(OutputError::Lost { name, bytes }),
         }
     }
 }

@@ -14,7 +14,7 @@ use drumfire_engine::Control;
 use drumfire_measure::{Interval, IntervalRow, Reading, RunEvent, RunState};
 use drumfire_plan::{Plan, StopReason};
 use drumfire_report::interval_lines::sentence;
-use drumfire_report::progress_line::{Progress, Rates, Stage, Stops, line};
+use drumfire_report::progress_line::{Progress, RecentRates, Stage, Stops, line};
 use drumfire_report::{Naming, remedy};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct Watch {
     reading: Option<Reading>,
     /// The time at which the next heartbeat is due.
     next_beat: Nanos,
-    rates: Rates,
+    rates: RecentRates,
     naming: Naming,
     console: Arc<dyn Console>,
     /// The control of the run, once it has begun.
@@ -61,7 +61,7 @@ impl Watch {
             warmup: plan.generator().warmup.span(),
             reading: None,
             next_beat: HEARTBEAT,
-            rates: Rates::default(),
+            rates: RecentRates::default(),
             naming: Naming::Flags,
             console,
             control: None,

@@ -5,9 +5,9 @@ use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, ResolveError, Resolved};
 use drumfire_plan::{Plan, Reach};
 use drumfire_session::{
-    Note, Observer, Outcome, RunContext, Session, SessionError, StreamError, prepare,
+    Note, Observer, Outcome, OutputError, RunContext, Session, SessionError, prepare,
 };
-use drumfire_target::{Listen, Options, Running, Server};
+use drumfire_target::{Listen, Running, Server, ServerOptions};
 use drumfire_testkit::closed;
 use drumfire_units::Nanos;
 use std::io;
@@ -52,7 +52,7 @@ impl Observer for Scribe {
         info.notes.push(format!("{} was opened", self.name));
         match self.is_broken {
             false => Ok(()),
-            true => Err(StreamError::Thread(io::Error::other("none")).into()),
+            true => Err(OutputError::Thread(io::Error::other("none")).into()),
         }
     }
 
@@ -61,7 +61,7 @@ impl Observer for Scribe {
         self.write("begin");
         match self.is_late {
             false => Ok(()),
-            true => Err(StreamError::Thread(io::Error::other("none")).into()),
+            true => Err(OutputError::Thread(io::Error::other("none")).into()),
         }
     }
 
@@ -93,9 +93,9 @@ fn never(_: &Reach, host: &str, _: u16, timeout: Nanos) -> Result<Resolved, Reso
 /// A target.
 fn server() -> Running {
     let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
-    let options = Options {
+    let options = ServerOptions {
         listen: vec![any],
-        ..Options::default()
+        ..ServerOptions::default()
     };
     Server::start(options).unwrap()
 }

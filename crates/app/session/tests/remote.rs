@@ -10,7 +10,7 @@ use drumfire_session::{
     Answer, Note, Observer, Question, Redactor, Remote, RunContext, SOCKET_EXTENSION, Session,
     SessionError, prepare,
 };
-use drumfire_target::{Listen, Options, Server};
+use drumfire_target::{Listen, Server, ServerOptions};
 use drumfire_testkit::closed;
 use drumfire_units::Nanos;
 use std::io::{self, Read as _, Write as _};
@@ -94,9 +94,9 @@ fn never(_: &Reach, host: &str, _: u16, timeout: Nanos) -> Result<Resolved, Reso
 /// Runs a plan with one user to its end, with these observers.
 fn run(folder: &Path, requests: u64, observed: impl FnOnce(Session<'_>) -> Session<'_>) {
     let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
-    let options = Options {
+    let options = ServerOptions {
         listen: vec![any],
-        ..Options::default()
+        ..ServerOptions::default()
     };
     let server = Server::start(options).unwrap();
     let url = format!("http://{}/", server.tcp().unwrap());

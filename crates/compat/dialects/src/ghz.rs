@@ -23,7 +23,7 @@ mod yaml_text;
 
 use crate::Outcome;
 use crate::outcome::LastWords;
-use crate::written::Tool;
+use crate::written::ToolFlags;
 use drumfire_compile::Host;
 use options::Options;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 const VERSION: &str = "v0.120.0";
 
 /// The tool whose flags are the places of a document's values.
-const TOOL: Tool = Tool("ghz");
+const TOOL: ToolFlags = ToolFlags("ghz");
 
 /// The reason why no run starts.
 #[derive(Clone, Debug, PartialEq, Eq)]

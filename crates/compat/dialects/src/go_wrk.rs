@@ -14,7 +14,7 @@ mod targets;
 use crate::Outcome;
 use crate::grammar::go_flag::Failure;
 use crate::outcome::LastWords;
-use crate::written::Tool;
+use crate::written::ToolFlags;
 use drumfire_compile::Host;
 use drumfire_plan::Expect;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 const PROGRAM: &str = "go-wrk";
 
 /// The tool whose flags are the places of a document's values.
-const TOOL: Tool = Tool(PROGRAM);
+const TOOL: ToolFlags = ToolFlags(PROGRAM);
 
 /// The version of go-wrk whose command line and report are supported.
 const VERSION: &str = "0.10";

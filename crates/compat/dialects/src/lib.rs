@@ -27,7 +27,7 @@ mod written;
 pub use outcome::{Outcome, Run};
 pub use presentation::{CountersPage, Presentation};
 pub use spool::Spool;
-pub use stream::{Stream, StreamPlace};
+pub use stream::{LineDestination, Stream};
 
 use drumfire_compile::Host;
 use std::sync::Arc;

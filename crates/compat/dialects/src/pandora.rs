@@ -20,7 +20,7 @@ mod zone;
 
 use crate::Outcome;
 use crate::outcome::LastWords;
-use crate::written::Tool;
+use crate::written::ToolFlags;
 use config::Config;
 use drumfire_compile::Host;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 const PROGRAM: &str = "pandora";
 
 /// The tool whose flags are the places of a document's values.
-const TOOL: Tool = Tool(PROGRAM);
+const TOOL: ToolFlags = ToolFlags(PROGRAM);
 
 /// The version of Pandora whose configuration and outputs are supported.
 const VERSION: &str = "0.5.29";

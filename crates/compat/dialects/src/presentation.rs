@@ -6,7 +6,7 @@
 //! checks [`Presentation::fault`] after each. After the last event, the caller calls
 //! [`Presentation::finish`] once, and then reads the results, the epilogue and the exit code.
 
-use crate::{Spool, Stream, StreamPlace};
+use crate::{LineDestination, Spool, Stream};
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_report::style::Style;
 use std::fmt;
@@ -50,7 +50,7 @@ pub trait Presentation: fmt::Debug {
 
     /// The destinations of lines during the run. [`Presentation::set_streams`] is called before the
     /// run.
-    fn streams(&self) -> Vec<StreamPlace<'_>> {
+    fn streams(&self) -> Vec<LineDestination<'_>> {
         Vec::new()
     }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 
 /// A destination of lines during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamPlace<'a> {
+pub enum LineDestination<'a> {
     /// Standard output.
     Stdout,
     /// Standard error.

@@ -8,9 +8,9 @@ use drumfire_units::Nanos;
 
 /// The flags of one tool, as places.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tool(pub(crate) &'static str);
+pub(crate) struct ToolFlags(pub(crate) &'static str);
 
-impl Tool {
+impl ToolFlags {
     /// The place of a flag.
     pub(crate) const fn flag_place(self, name: &'static str) -> Place {
         Place::Dialect { tool: self.0, name }

@@ -13,9 +13,9 @@ pub(crate) type Block = Vec<Node>;
 pub(crate) enum Node {
     Text(Box<str>),
     Action(Pipe),
-    If(Box<Branch>),
-    Range(Box<Branch>),
-    With(Box<Branch>),
+    If(Box<BranchNode>),
+    Range(Box<BranchNode>),
+    With(Box<BranchNode>),
     Template(Box<Invocation>),
     Break,
     Continue,
@@ -23,7 +23,7 @@ pub(crate) enum Node {
 
 /// `if`, `range` or `with`, with its branches.
 #[derive(Clone, Debug)]
-pub(crate) struct Branch {
+pub(crate) struct BranchNode {
     pub(crate) pipe: Pipe,
     pub(crate) body: Block,
     pub(crate) otherwise: Option<Block>,
@@ -187,7 +187,7 @@ pub(crate) enum Place<'t> {
     Term(&'t Term),
     Template(&'t Invocation),
     /// A whole `if`, `with` or `range`.
-    Branch(&'t Branch),
+    Branch(&'t BranchNode),
 }
 
 impl Place<'_> {

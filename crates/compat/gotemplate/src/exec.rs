@@ -8,7 +8,7 @@ mod function_call;
 mod pipeline;
 mod range;
 
-use crate::ast::{Block, Branch, Invocation, Node, Place};
+use crate::ast::{Block, BranchNode, Invocation, Node, Place};
 use crate::builtin::html_text;
 use crate::call::{Budget, Limits};
 use crate::env::Env;
@@ -149,7 +149,7 @@ impl<'t> State<'t, '_> {
         Ok(Flow::Next)
     }
 
-    fn branch(&mut self, branch: &'t Branch, dot: &Value, sets: Dot) -> Executed<Flow> {
+    fn branch(&mut self, branch: &'t BranchNode, dot: &Value, sets: Dot) -> Executed<Flow> {
         self.at = Some(Place::Branch(branch));
         self.step()?;
         let value = self.pipe(&branch.pipe, dot)?;

@@ -97,7 +97,7 @@ impl Signature {
 }
 
 /// A function from this crate.
-pub(crate) type Native = fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault>;
+pub(crate) type NativeFunction = fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault>;
 
 /// A function from the caller.
 pub(crate) type Custom = dyn Fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault> + Send + Sync;
@@ -105,7 +105,7 @@ pub(crate) type Custom = dyn Fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault>
 /// A function's body.
 #[derive(Clone)]
 pub(crate) enum Body {
-    Native(Native),
+    Native(NativeFunction),
     Custom(Arc<Custom>),
     /// Stops at the first false argument; the rest is not evaluated.
     And,
@@ -141,4 +141,4 @@ impl fmt::Debug for Function {
 }
 
 /// A row of a function table: name, signature, body.
-pub(crate) type Row = (&'static str, &'static str, Native);
+pub(crate) type Row = (&'static str, &'static str, NativeFunction);

@@ -1,6 +1,6 @@
 //! Go's template language with its common functions, for the dialects of Go tools.
 //!
-//! A [`Template`] is parsed once with a set of [`Functions`] (Go's built-in functions and sprig
+//! A [`GoTemplate`] is parsed once with a set of [`Functions`] (Go's built-in functions and sprig
 //! v3). Each execution has a [`Value`] as its data and an [`Env`] as its outside world. Output and
 //! error messages are the same as in Go.
 //!
@@ -42,7 +42,7 @@ pub use format::float::shortest as float_text;
 pub use function::{Parameter, Signature};
 pub use functions::Functions;
 pub use parse::{NESTING_MAX, ParseError, VARIABLES_MAX};
-pub use template::Template;
+pub use template::GoTemplate;
 pub use time::Moment;
 pub use value::{Element, Entry, IntKind, List, Map, Object, Value};
 pub use version::Version;

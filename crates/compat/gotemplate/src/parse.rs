@@ -54,7 +54,7 @@ pub(crate) struct Program {
     pub(crate) functions: Vec<Function>,
 }
 
-type Parsed<T> = Result<T, ParseError>;
+type ParseResult<T> = Result<T, ParseError>;
 
 /// The end of a list of nodes.
 enum Ending {
@@ -91,7 +91,7 @@ pub(crate) struct Parser<'t> {
 }
 
 /// Parses a template.
-pub(crate) fn parse(name: &str, text: &str, functions: &Functions) -> Parsed<Program> {
+pub(crate) fn parse(name: &str, text: &str, functions: &Functions) -> ParseResult<Program> {
     let loop_words = LoopWords {
         break_is_keyword: !functions.has("break"),
         continue_is_keyword: !functions.has("continue"),
@@ -130,7 +130,7 @@ impl Scope {
 }
 
 impl<'t> Parser<'t> {
-    fn whole(&mut self) -> Parsed<Block> {
+    fn whole(&mut self) -> ParseResult<Block> {
         let mut body = Block::new();
         loop {
             let token = self.peek();
@@ -156,7 +156,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses the nodes up to an `end` or `else`.
-    fn list(&mut self) -> Parsed<(Block, Ending)> {
+    fn list(&mut self) -> ParseResult<(Block, Ending)> {
         let mut body = Block::new();
         while self.peek_solid().kind != Kind::End {
             match self.node()? {
@@ -168,7 +168,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a text or an action; the inner error is an `end` or `else`.
-    fn node(&mut self) -> Parsed<Result<Node, Ending>> {
+    fn node(&mut self) -> ParseResult<Result<Node, Ending>> {
         let token = self.next_solid();
         match token.kind {
             Kind::Text => Ok(Ok(Node::Text(token.text.into()))),
@@ -183,7 +183,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Adds a finished template to the program.
-    fn define(&mut self, body: Block) -> Parsed<usize> {
+    fn define(&mut self, body: Block) -> ParseResult<usize> {
         let definition = Definition {
             name: self.scope.name.as_str().into(),
             body,
@@ -218,7 +218,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The number of a function in the program; adds the function at its first use.
-    fn function(&mut self, name: &str) -> Parsed<usize> {
+    fn function(&mut self, name: &str) -> ParseResult<usize> {
         if let Some(number) = self.function_numbers.get(name) {
             return Ok(*number);
         }
@@ -283,7 +283,7 @@ impl<'t> Parser<'t> {
         token
     }
 
-    fn expect(&mut self, kind: Kind, context: &str) -> Parsed<Token> {
+    fn expect(&mut self, kind: Kind, context: &str) -> ParseResult<Token> {
         let token = self.next_solid();
         match token.kind == kind {
             true => Ok(token),
@@ -315,7 +315,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Runs `parse` one nesting level deeper.
-    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         if self.depth >= NESTING_MAX {
             return Err(self.error("max expression depth exceeded"));
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A parsed template. Execution does not change it, so threads can share it.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub struct GoTemplate {
     name: Arc<str>,
     text: Arc<str>,
     program: Arc<Program>,
@@ -20,7 +20,7 @@ pub struct Template {
     has_actions: bool,
 }
 
-impl Template {
+impl GoTemplate {
     /// Parses a text. `name` is printed in error messages.
     ///
     /// # Errors
@@ -81,4 +81,4 @@ impl Template {
 }
 
 const fn is_shared<T: Send + Sync>() {}
-const _: () = is_shared::<Template>();
+const _: () = is_shared::<GoTemplate>();

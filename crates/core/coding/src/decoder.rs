@@ -21,13 +21,13 @@ const NAME_BYTES: usize = 16;
 /// MiB).
 pub struct Decoder {
     /// The coding that was applied last is first.
-    layers: Vec<Layer>,
+    layers: Vec<CodingLayer>,
     limit: u64,
     untouched: bool,
     failed: Option<Error>,
 }
 
-struct Layer {
+struct CodingLayer {
     coding: Coding,
     inner: Inner,
     buffer: Box<[u8]>,
@@ -67,7 +67,7 @@ impl Decoder {
         let layers = layers
             .into_iter()
             .rev()
-            .map(Layer::new)
+            .map(CodingLayer::new)
             .collect::<Result<_, _>>()?;
         Ok(Some(Self {
             layers,
@@ -123,7 +123,7 @@ impl std::fmt::Debug for Decoder {
 /// Passes a piece through the first layer, and each piece of its output through the remaining
 /// layers.
 fn feed(
-    layers: &mut [Layer],
+    layers: &mut [CodingLayer],
     mut input: &[u8],
     limit: u64,
     sink: &mut dyn FnMut(&[u8]),
@@ -152,7 +152,7 @@ fn feed(
     }
 }
 
-impl Layer {
+impl CodingLayer {
     fn new(coding: Coding) -> Result<Self, Error> {
         let inner = match coding {
             Coding::Br => Inner::Br(Box::new(Br::new())),

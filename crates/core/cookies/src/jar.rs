@@ -16,7 +16,7 @@ const KEPT_BYTES: usize = 4096;
 // Offsets into the text have 16 bits, and a set of cookies is a `u64`.
 const _: () = assert!(JAR_BYTES_MAX <= u16::MAX as usize && COOKIES_MAX <= 64);
 // Tens of thousands of users have a jar each.
-const _: () = assert!(size_of::<Record>() == 24);
+const _: () = assert!(size_of::<StoredCookie>() == 24);
 
 /// The cookies of one user.
 ///
@@ -25,14 +25,14 @@ const _: () = assert!(size_of::<Record>() == 24);
 #[derive(Clone, Default)]
 pub struct Jar {
     /// In order of creation.
-    records: Vec<Record>,
+    records: Vec<StoredCookie>,
     /// The texts of all cookies, in the same order, without gaps.
     text: String,
 }
 
 /// A cookie. Its texts in the jar's text are consecutive: name, domain, path, value.
 #[derive(Clone)]
-struct Record {
+struct StoredCookie {
     end: u64,
     start: u16,
     name: u16,
@@ -122,7 +122,7 @@ impl Jar {
         self.records.iter().map(|record| self.cookie(record))
     }
 
-    fn cookie(&self, record: &Record) -> Cookie<'_> {
+    fn cookie(&self, record: &StoredCookie) -> Cookie<'_> {
         let text = &self.text[record.start.into()..];
         let (name, text) = text.split_at(record.name.into());
         let (domain, text) = text.split_at(record.domain.into());
@@ -167,7 +167,8 @@ impl Jar {
         {
             self.remove(0);
         }
-        self.records.push(Record::new(cookie, self.text.len()));
+        self.records
+            .push(StoredCookie::new(cookie, self.text.len()));
         self.text.reserve(cookie.length());
         for part in [cookie.name, cookie.domain.name, cookie.path, cookie.value] {
             self.text.push_str(part);
@@ -183,7 +184,7 @@ impl Jar {
             index = index.saturating_sub(1);
         }
         let old = self.records[index].clone();
-        let record = Record::new(cookie, old.start.into());
+        let record = StoredCookie::new(cookie, old.start.into());
         let value_start = usize::from(old.start) + old.length() - usize::from(old.value);
         self.replace_text(value_start, old.value.into(), cookie.value);
         for later in &mut self.records[index + 1..] {
@@ -207,7 +208,7 @@ impl fmt::Debug for Jar {
     }
 }
 
-impl Record {
+impl StoredCookie {
     /// All numbers fit, because the jar has room for the cookie's texts at `start`.
     fn new(cookie: &Cookie<'_>, start: usize) -> Self {
         Self {

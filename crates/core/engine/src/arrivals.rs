@@ -109,7 +109,7 @@ impl Tally {
 /// One worker's share of the run's load.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
-    model: Model,
+    model: ArrivalModel,
     shard: Shard,
     /// The time at which the plan's duration ends.
     end: Nanos,
@@ -127,13 +127,13 @@ pub(crate) struct Arrivals {
 
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "each worker has one")]
-enum Model {
+enum ArrivalModel {
     Open(Open),
     Closed(Closed),
 }
 
 impl Arrivals {
-    fn new(model: Model, shard: Shard, end: Nanos) -> Self {
+    fn new(model: ArrivalModel, shard: Shard, end: Nanos) -> Self {
         Self {
             model,
             shard,
@@ -153,8 +153,8 @@ impl Arrivals {
     /// cannot begin late ([`drumfire_placement::late_begin`]).
     pub(crate) fn begin_from(&mut self, from: Nanos, population: &mut Population) {
         match &mut self.model {
-            Model::Open(open) => open.begin_from(from),
-            Model::Closed(closed) => closed.begin_from(from, population),
+            ArrivalModel::Open(open) => open.begin_from(from),
+            ArrivalModel::Closed(closed) => closed.begin_from(from, population),
         }
     }
 
@@ -176,19 +176,21 @@ impl Arrivals {
     pub(crate) fn apply(&mut self, order: &Order, reports: bool) {
         let at = order.command.at;
         match (&order.command.change, &order.schedule, &mut self.model) {
-            (_, Some(schedule), Model::Open(open)) => {
+            (_, Some(schedule), ArrivalModel::Open(open)) => {
                 open.change(at, &CourseChange::Follow(schedule.clone()));
             }
-            (Change::Pause, _, Model::Open(open)) => open.change(at, &CourseChange::Pause),
-            (Change::Resume, _, Model::Open(open)) => open.change(at, &CourseChange::Resume),
-            (Change::Users { .. } | Change::Pause | Change::Resume, _, Model::Closed(closed)) => {
-                closed.change(at, &order.command.change)
-            }
+            (Change::Pause, _, ArrivalModel::Open(open)) => open.change(at, &CourseChange::Pause),
+            (Change::Resume, _, ArrivalModel::Open(open)) => open.change(at, &CourseChange::Resume),
+            (
+                Change::Users { .. } | Change::Pause | Change::Resume,
+                _,
+                ArrivalModel::Closed(closed),
+            ) => closed.change(at, &order.command.change),
             (Change::Stop { reason }, _, model) if at < self.end => {
                 (self.end, self.end_reason) = (at, *reason);
                 match model {
-                    Model::Open(open) => open.end_at(at),
-                    Model::Closed(closed) => closed.end_at(at),
+                    ArrivalModel::Open(open) => open.end_at(at),
+                    ArrivalModel::Closed(closed) => closed.end_at(at),
                 }
             }
             _ => {}
@@ -237,8 +239,8 @@ impl Arrivals {
     pub(crate) fn take_due(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         let now = now.min(self.horizon);
         match &mut self.model {
-            Model::Open(open) => open.take_due(now),
-            Model::Closed(closed) => closed.take_due(now, population),
+            ArrivalModel::Open(open) => open.take_due(now),
+            ArrivalModel::Closed(closed) => closed.take_due(now, population),
         }
     }
 
@@ -246,8 +248,8 @@ impl Arrivals {
     /// not, it is counted as dropped, so call this once per waiting request.
     pub(crate) fn still_wanted(&mut self, arrival: Arrival, now: Nanos) -> bool {
         match &mut self.model {
-            Model::Open(open) => open.still_wanted(arrival, now),
-            Model::Closed(_) => true,
+            ArrivalModel::Open(open) => open.still_wanted(arrival, now),
+            ArrivalModel::Closed(_) => true,
         }
     }
 
@@ -255,14 +257,14 @@ impl Arrivals {
     /// an arrival that will be sent.
     pub(crate) fn drop_late(&mut self, now: Nanos) {
         let now = now.min(self.horizon);
-        if let Model::Open(open) = &mut self.model {
+        if let ArrivalModel::Open(open) = &mut self.model {
             open.drop_all_late(now);
         }
     }
 
     /// Whether late arrivals may be dropped.
     pub(crate) const fn drops(&self) -> bool {
-        matches!(&self.model, Model::Open(open) if open.drops())
+        matches!(&self.model, ArrivalModel::Open(open) if open.drops())
     }
 
     /// Returns a user whose iteration has ended at `ready`; its next iteration begins at `next`.
@@ -275,7 +277,7 @@ impl Arrivals {
         next: Nanos,
         population: &mut Population,
     ) {
-        if let Model::Closed(closed) = &mut self.model {
+        if let ArrivalModel::Closed(closed) = &mut self.model {
             closed.ended(user, ready, next, population);
         }
     }
@@ -283,7 +285,7 @@ impl Arrivals {
     /// Ends the own law of a user that has left for good.
     #[cold]
     pub(crate) fn forget(&mut self, user: UserId) {
-        if let Model::Closed(closed) = &mut self.model {
+        if let ArrivalModel::Closed(closed) = &mut self.model {
             closed.forget(user);
         }
     }
@@ -291,15 +293,15 @@ impl Arrivals {
     /// Whether arrivals do not depend on users.
     #[inline]
     pub(crate) const fn is_open(&self) -> bool {
-        matches!(self.model, Model::Open(_))
+        matches!(self.model, ArrivalModel::Open(_))
     }
 
     /// The due time of the next request; [`Nanos::MAX`] if no request becomes due without an event.
     #[inline]
     pub(crate) fn next_due(&self) -> Nanos {
         match &self.model {
-            Model::Open(open) => open.next_due(),
-            Model::Closed(closed) => closed.next_due(),
+            ArrivalModel::Open(open) => open.next_due(),
+            ArrivalModel::Closed(closed) => closed.next_due(),
         }
     }
 
@@ -318,8 +320,8 @@ impl Arrivals {
     #[inline]
     pub(crate) fn is_exhausted(&self, population: &Population) -> bool {
         match &self.model {
-            Model::Open(open) => open.is_exhausted(),
-            Model::Closed(closed) => closed.is_exhausted(population),
+            ArrivalModel::Open(open) => open.is_exhausted(),
+            ArrivalModel::Closed(closed) => closed.is_exhausted(population),
         }
     }
 
@@ -340,8 +342,10 @@ impl Arrivals {
     pub(crate) fn used_time(&self, now: Nanos, population: &Population) -> Nanos {
         match (self.stopped_at, &self.model) {
             (Some(stopped_at), _) => stopped_at,
-            (None, Model::Open(open)) if open.is_counted_out() => open.counted_end(),
-            (None, Model::Closed(closed)) if closed.is_counted_out(population) => Nanos::ZERO,
+            (None, ArrivalModel::Open(open)) if open.is_counted_out() => open.counted_end(),
+            (None, ArrivalModel::Closed(closed)) if closed.is_counted_out(population) => {
+                Nanos::ZERO
+            }
             (None, _) => now.min(self.schedule_end(population)),
         }
     }
@@ -351,8 +355,8 @@ impl Arrivals {
         self.stopped_at = Some(now.min(self.end));
         match &mut self.model {
             // An arrival that is due exactly now may already have started.
-            Model::Open(open) => open.stop(now + Nanos(1)),
-            Model::Closed(closed) => closed.stop(now + Nanos(1)),
+            ArrivalModel::Open(open) => open.stop(now + Nanos(1)),
+            ArrivalModel::Closed(closed) => closed.stop(now + Nanos(1)),
         }
     }
 
@@ -361,8 +365,8 @@ impl Arrivals {
     /// that an arrival selects recurs every `round` arrivals.
     pub(crate) fn pending(&self, round: u64, hand_over: impl FnMut(Arrival, u64)) {
         match &self.model {
-            Model::Open(open) => open.pending(round, hand_over),
-            Model::Closed(closed) => closed.pending(hand_over),
+            ArrivalModel::Open(open) => open.pending(round, hand_over),
+            ArrivalModel::Closed(closed) => closed.pending(hand_over),
         }
     }
 
@@ -371,16 +375,16 @@ impl Arrivals {
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
         let end = end.min(self.horizon);
         match &mut self.model {
-            Model::Open(open) => open.tally(end),
-            Model::Closed(closed) => closed.tally(end),
+            ArrivalModel::Open(open) => open.tally(end),
+            ArrivalModel::Closed(closed) => closed.tally(end),
         }
     }
 
     /// Whether the run's count of requests is used up, so that the load ends at once.
     fn is_counted_out(&self, population: &Population) -> bool {
         match &self.model {
-            Model::Open(open) => open.is_counted_out(),
-            Model::Closed(closed) => closed.is_counted_out(population),
+            ArrivalModel::Open(open) => open.is_counted_out(),
+            ArrivalModel::Closed(closed) => closed.is_counted_out(population),
         }
     }
 
@@ -388,8 +392,8 @@ impl Arrivals {
     /// users start as soon as they are free.
     fn schedule_end(&self, population: &Population) -> Nanos {
         match &self.model {
-            Model::Open(open) => open.schedule_end(),
-            Model::Closed(closed) => closed.schedule_end(population),
+            ArrivalModel::Open(open) => open.schedule_end(),
+            ArrivalModel::Closed(closed) => closed.schedule_end(population),
         }
     }
 }

@@ -270,7 +270,7 @@ pub(crate) fn http2_failure(error: &http2::Error) -> Failure {
         // The outcome's description already contains "not HTTP/2".
         Error::NotHttp2(what) => return Failure::with(Outcome::ProtoNotHttp2, what.hint()),
         // The limit has already failed the stream that the head belongs to.
-        Error::Limit(http2::Limit::Head) => {
+        Error::Limit(http2::LimitKind::Head) => {
             let outcome = Outcome::h2_connection(error.code().0);
             return Failure::found(outcome, "the response head of another stream is too long");
         }
@@ -309,12 +309,12 @@ pub(crate) fn by_server(code: http2::ErrorCode, words: Option<&str>) -> String {
 }
 
 /// The outcome for a limit that a server reached.
-fn limit_outcome(limit: http2::Limit) -> Outcome {
+fn limit_outcome(limit: http2::LimitKind) -> Outcome {
     match limit {
-        http2::Limit::Frames | http2::Limit::Output => Outcome::LimitFrames,
-        http2::Limit::Head => Outcome::LimitHead,
-        http2::Limit::HeaderCount => Outcome::LimitHeaderCount,
-        http2::Limit::Interim => Outcome::LimitInterim,
+        http2::LimitKind::Frames | http2::LimitKind::Output => Outcome::LimitFrames,
+        http2::LimitKind::Head => Outcome::LimitHead,
+        http2::LimitKind::HeaderCount => Outcome::LimitHeaderCount,
+        http2::LimitKind::Interim => Outcome::LimitInterim,
     }
 }
 

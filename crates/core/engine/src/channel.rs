@@ -55,7 +55,7 @@ pub(crate) struct Stopped {
 
 /// A message to the collector.
 #[derive(Debug)]
-pub(crate) enum Note {
+pub(crate) enum CollectorNote {
     /// A worker's report.
     Worker {
         /// The number of the worker.
@@ -70,7 +70,7 @@ pub(crate) enum Note {
 #[derive(Clone, Debug)]
 pub(crate) struct Reporter {
     index: u32,
-    notes: Sender<Note>,
+    notes: Sender<CollectorNote>,
 }
 
 /// The channel of a worker to the collector. The collector returns used intervals on it.
@@ -88,14 +88,14 @@ impl Channel {
 
 impl Reporter {
     /// A reporter of the worker with this number.
-    pub(crate) const fn new(index: u32, notes: Sender<Note>) -> Self {
+    pub(crate) const fn new(index: u32, notes: Sender<CollectorNote>) -> Self {
         Self { index, notes }
     }
 
     pub(crate) fn send(&self, message: Message) {
         let index = self.index;
         // The send fails only after the collector has ended.
-        let _given_up = self.notes.send(Note::Worker { index, message });
+        let _given_up = self.notes.send(CollectorNote::Worker { index, message });
     }
 }
 

@@ -28,12 +28,12 @@
 //! number of orders that it has read.
 
 use crate::arrivals::{Arrivals, Numbers, Order, WholeLoad};
-use crate::channel::{Message, Note, Reporter, Stopped};
+use crate::channel::{CollectorNote, Message, Reporter, Stopped};
 use crate::id::{PoolId, Shard};
 use crate::limits::{COMMAND_LEAD, COMMANDS_MAX};
 use crate::population::Population;
 use drumfire_net::Clock;
-use drumfire_plan::{Change, Command, Plan, StopReason, Users};
+use drumfire_plan::{Change, Command, Plan, StopReason, UserSteps};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use std::fmt;
@@ -82,7 +82,7 @@ struct Book {
     /// The run's time; `None` before the start, and under virtual time.
     clock: Option<RunClock>,
     /// The channel that wakes the collector at a stop.
-    notes: Option<Sender<Note>>,
+    notes: Option<Sender<CollectorNote>>,
     /// The reason of the first stop, kept until the collector's channel is known.
     stop_reason: Option<StopReason>,
     is_over: bool,
@@ -272,7 +272,7 @@ impl Control {
             book.stop_reason = Some(reason);
             if let Some(notes) = &book.notes {
                 // The send fails only after the collector has ended.
-                let _over = notes.send(Note::Stop(reason));
+                let _over = notes.send(CollectorNote::Stop(reason));
             }
         }
     }
@@ -355,11 +355,11 @@ impl Control {
     }
 
     /// Reports a stop to the collector at once, including one before this call.
-    pub(crate) fn report_to(&self, notes: Sender<Note>) {
+    pub(crate) fn report_to(&self, notes: Sender<CollectorNote>) {
         let mut book = self.lock();
         if let Some(reason) = book.stop_reason {
             // The send fails only after the collector has ended.
-            let _over = notes.send(Note::Stop(reason));
+            let _over = notes.send(CollectorNote::Stop(reason));
         }
         book.notes = Some(notes);
     }
@@ -429,7 +429,9 @@ impl Book {
         let load = &self.loads[usize::from(command.pool.unwrap_or(0))];
         match &command.change {
             Change::Users { .. } if load.is_open() => Err(ControlError::NoUsers),
-            Change::Users { law } if law.most() > Users::MOST => Err(ControlError::TooManyUsers),
+            Change::Users { law } if law.most() > UserSteps::MOST => {
+                Err(ControlError::TooManyUsers)
+            }
             Change::Rate { .. } if load.has_own_rates() => Err(ControlError::OwnRates),
             Change::Rate { law } => {
                 let number = self.orders.len() as u64 + 1;

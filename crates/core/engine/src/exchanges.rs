@@ -72,7 +72,7 @@ use std::sync::Arc;
 
 /// The action on an exchange whose timer has fired.
 #[derive(Debug)]
-pub(crate) enum Due {
+pub(crate) enum DueAction {
     /// No action: the exchange is over, or has nothing to send.
     Nothing,
     /// Submit the exchange, which waited to be sent again.
@@ -417,18 +417,18 @@ impl Exchanges {
         phase: Phase,
         interval: &mut Figures,
         now: Nanos,
-    ) -> Due {
+    ) -> DueAction {
         let exchange = &self.entry(id).exchange;
         if !exchange.is_open || exchange.generation != generation {
-            return Due::Nothing;
+            return DueAction::Nothing;
         }
         match phase {
-            Phase::Nowhere => Due::Submit,
-            Phase::Seeking | Phase::Waiting => Due::Nothing,
+            Phase::Nowhere => DueAction::Submit,
+            Phase::Seeking | Phase::Waiting => DueAction::Nothing,
             Phase::Carried(_) => match self.with(id, interval, now, ExchangeState::timer) {
-                TimerStep::Nothing => Due::Nothing,
-                TimerStep::Send => Due::Send,
-                TimerStep::End(failure) => Due::Over(failure),
+                TimerStep::Nothing => DueAction::Nothing,
+                TimerStep::Send => DueAction::Send,
+                TimerStep::End(failure) => DueAction::Over(failure),
             },
         }
     }

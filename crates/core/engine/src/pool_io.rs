@@ -14,7 +14,8 @@
 use crate::channel::Channel;
 use crate::recorder::Recorder;
 use drumfire_net::{
-    Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig, Waker,
+    Endpoint, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
+    Waker,
 };
 use drumfire_units::Nanos;
 
@@ -73,7 +74,7 @@ impl<I: Io> Io for PoolIo<'_, I> {
         self.io.set_epoch(at);
     }
 
-    fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
+    fn dial(&mut self, slot: Slot, address: &Endpoint) -> Result<Progress, IoError> {
         self.io.dial(self.slots.slot(slot), address)
     }
 

@@ -26,7 +26,7 @@ pub(crate) use user_law::UserLaw;
 
 use crate::id::UserId;
 use crate::idle_since::IdleSince;
-use drumfire_plan::{Affinity, Load, Pool, Users as UserCount};
+use drumfire_plan::{Affinity, Load, Pool, UserSteps as UserCount};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 

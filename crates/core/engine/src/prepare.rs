@@ -29,7 +29,7 @@ pub use error::PrepareError;
 pub(crate) use lookup::{Answer, LookedUp, Lookup, Sought};
 pub(crate) use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials};
-pub(crate) use request::{Form, Request, RequestKind, form};
+pub(crate) use request::{ExchangeKind, Form, Request, form};
 pub use route::certificates;
 pub(crate) use route::{Place, Route, Routes, Seals, place, route, routes_of, tls_config};
 pub(crate) use stream::{

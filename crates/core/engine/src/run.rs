@@ -46,7 +46,7 @@ use drumfire_placement::Placement;
 use drumfire_plan::{ClockChoice, Plan, Spin};
 use drumfire_schedule::ScheduleError;
 use drumfire_units::Nanos;
-use events::Hub;
+use events::EventHub;
 use gate::Gate;
 use std::fmt;
 use std::sync::Arc;
@@ -130,7 +130,7 @@ impl Shares {
 #[derive(Debug)]
 pub struct Run {
     control: Control,
-    hub: Arc<Hub>,
+    hub: Arc<EventHub>,
     thread: JoinHandle<Result<Arc<Summary>, RunError>>,
 }
 
@@ -176,9 +176,9 @@ impl Run {
     /// Starts a thread that conducts a run.
     fn spawn(
         control: Control,
-        conduct: impl FnOnce(&Control, &Hub) -> Result<Arc<Summary>, RunError> + Send + 'static,
+        conduct: impl FnOnce(&Control, &EventHub) -> Result<Arc<Summary>, RunError> + Send + 'static,
     ) -> Result<Self, RunError> {
-        let hub = Arc::new(Hub::new());
+        let hub = Arc::new(EventHub::new());
         let body = {
             let (control, hub) = (control.clone(), Arc::clone(&hub));
             move || hub.until_end(|hub| conduct(&control, hub))
@@ -228,7 +228,7 @@ fn run_natively(
     shares: Shares,
     appointment: Option<&Appointment>,
     control: &Control,
-    hub: &Hub,
+    hub: &EventHub,
 ) -> Result<Arc<Summary>, RunError> {
     let plan = &prepared.plan;
     let clock = appointment.map_or_else(Clock::start, Appointment::clock);

@@ -65,8 +65,8 @@ use crate::id::{ExchangeId, LaneId, Shard, ShareId};
 use crate::prepare::Lookup;
 use crate::timers::Timers;
 use crate::wire::{
-    Cancelled, Dropped, Handle, Handler, Input, Note, Phase, Port, Seen, Submitted, Underway,
-    WireProtocol, each,
+    Cancelled, ConnectionNote, Dropped, Handle, Handler, Input, Phase, Port, Seen, Submitted,
+    Underway, WireProtocol, each,
 };
 use drumfire_measure::Closing;
 use drumfire_net::{Io, Slot};
@@ -182,7 +182,7 @@ impl Transport {
         } else {
             self.has_waited = true;
             if let Some(capacity) = wire.peer_capacity() {
-                cx.handler.note(Note::HeldBack(capacity));
+                cx.handler.note(ConnectionNote::HeldBack(capacity));
             }
             self.wait(cx, id, share, now);
         }

@@ -35,14 +35,14 @@ mod settings;
 mod underway;
 
 pub(crate) use answers::{
-    Broken, ConnectionEvents, Dropped, Expiry, Flow, Flushed, Outgoing, Read, Refusal, Submitted,
-    Unwilling,
+    BrokenSend, ConnectionEvents, Dropped, Expiry, Flow, Flushed, Outgoing, Read, Refusal,
+    Submitted, Unwilling,
 };
 pub(crate) use contract::WireProtocol;
 pub(crate) use fields::Fields;
 pub(crate) use handler::{
-    Ahead, Chunk, End, Extra, FIELDS_TOO_LARGE, GivenUp, Handler, Life, Note, Opening, Pump,
-    Resend, Seen, Then, Whole, WireEvent,
+    Ahead, Chunk, ConnectionNote, End, Extra, FIELDS_TOO_LARGE, GivenUp, Handler, Life, Opening,
+    Pump, Resend, Seen, Then, Whole, WireEvent,
 };
 pub(crate) use port::{Input, Port};
 pub(crate) use settings::{Patience, Settings, Terms};
@@ -184,7 +184,7 @@ impl WireProtocol for Wire {
         underway: &mut Underway,
         handler: &mut H,
         now: Nanos,
-    ) -> Option<Broken> {
+    ) -> Option<BrokenSend> {
         each!(self, it => it.fail_sends(underway, handler, now))
     }
 

@@ -35,16 +35,16 @@ pub use whole::Whole;
 
 use crate::frame::{Frame, FrameHeader, HEADER_BYTES, MAX_31, flag, kind};
 use crate::response::Role;
-use crate::streams::{Closing, REMOTE_ENDED};
+use crate::streams::{REMOTE_ENDED, StreamClosing};
 use crate::{
-    EndStream, Error, ErrorCode, Event, Head, Limit, OpenError, Settings, Step, StreamError,
+    EndStream, Error, ErrorCode, Event, Head, LimitKind, OpenError, Settings, Step, StreamError,
     StreamGone, StreamRef,
 };
-use bodies::Bodies;
+use bodies::ResponseBodies;
 use found::Found;
 use heads::Heads;
 use input::{Input, NextFrame, Reading};
-use sending::Sending;
+use sending::SendingSide;
 use shared::Shared;
 use shutdown::Shutdown;
 
@@ -75,9 +75,9 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub struct Connection {
     shared: Shared,
     input: Input,
-    sending: Sending,
+    sending: SendingSide,
     heads: Heads,
-    bodies: Bodies,
+    bodies: ResponseBodies,
     shutdown: Shutdown,
 }
 
@@ -92,9 +92,9 @@ impl Connection {
         Self {
             shared,
             input: Input::new(),
-            sending: Sending::new(),
+            sending: SendingSide::new(),
             heads: Heads::new(),
-            bodies: Bodies::new(&settings),
+            bodies: ResponseBodies::new(&settings),
             shutdown: Shutdown::default(),
         }
     }
@@ -235,7 +235,7 @@ impl Connection {
             self.shared
                 .output
                 .frame(kind::RST_STREAM, 0, stream.0, &code);
-            self.shared.streams.close(index, Closing::Reset);
+            self.shared.streams.close(index, StreamClosing::Reset);
         }
     }
 
@@ -333,7 +333,7 @@ impl Connection {
     // Called next to `handle_input`, in the same loop.
     #[inline(always)]
     pub fn whole<'a>(&'a mut self, input: &'a [u8]) -> Option<Whole<'a>> {
-        let frames = whole::Frames::first(input)?;
+        let frames = whole::ResponseFrames::first(input)?;
         if !self.is_quiet() {
             return None;
         }
@@ -353,7 +353,7 @@ impl Connection {
             Some(block) => Some(self.heads.recall(block, Role::Trailers)?.1),
             None => None,
         };
-        streams.close(index, Closing::Ended);
+        streams.close(index, StreamClosing::Ended);
         self.shared.progress();
         self.bodies.consume(length);
         Some(Whole {
@@ -435,7 +435,7 @@ impl Connection {
                 _ if rest.is_empty() => return Ok(None),
                 Reading::Data { .. } => {
                     let (before, reading) = (*at, &mut self.input.reading);
-                    let found = Bodies::data(&mut self.shared, reading, rest.len(), at);
+                    let found = ResponseBodies::data(&mut self.shared, reading, rest.len(), at);
                     self.input.frame_bytes += *at - before;
                     found
                 }
@@ -493,7 +493,7 @@ impl Connection {
             kind::GOAWAY => self.shutdown.goaway_frame(shared, header, payload),
             kind::WINDOW_UPDATE => self.sending.window_update(shared, header, payload),
             kind::CONTINUATION => match self.heads.continuation(shared, header, payload) {
-                Err(Error::Limit(Limit::Head)) => self.pass_head_limit(header.stream),
+                Err(Error::Limit(LimitKind::Head)) => self.pass_head_limit(header.stream),
                 found => found,
             },
             _ => {
@@ -509,8 +509,8 @@ impl Connection {
     /// nothing wrong but share its connection.
     #[cold]
     fn pass_head_limit(&mut self, stream: u32) -> Result<Option<Found>, Error> {
-        let error = Error::Limit(Limit::Head);
-        let limit = StreamError::Limit(Limit::Head);
+        let error = Error::Limit(LimitKind::Head);
+        let limit = StreamError::Limit(LimitKind::Head);
         let index = self.shared.streams.find(stream);
         let failed = index.and_then(|index| self.shared.fail(index, limit));
         if failed.is_none() {

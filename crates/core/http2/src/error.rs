@@ -4,7 +4,7 @@
 //! mistake is classified by RFC 9113 section 5.4: a mistake that leaves framing, the table of HPACK
 //! or the connection's window in doubt ends the connection.
 
-use crate::Limit;
+use crate::LimitKind;
 use std::fmt;
 
 /// A code of RST_STREAM and GOAWAY (RFC 9113 section 7). Codes without a name are allowed.
@@ -91,7 +91,7 @@ pub enum Error {
         what: &'static str,
     },
     /// The server has exceeded a limit; we send `ENHANCE_YOUR_CALM`.
-    Limit(Limit),
+    Limit(LimitKind),
 }
 
 impl Error {
@@ -159,7 +159,7 @@ impl NotHttp2 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamError {
     /// The server has exceeded a limit; we have reset the stream with `ENHANCE_YOUR_CALM`.
-    Limit(Limit),
+    Limit(LimitKind),
     /// The server has reset the stream.
     Reset {
         /// The server's reason.

@@ -4,14 +4,14 @@
 //! here prevents a mistake of a plan from counting as a failure of the target, and no value can
 //! break out of its field.
 
-use crate::hpack::{Field, Indexing, Prepared};
+use crate::hpack::{Field, Indexing, PreparedFields};
 use std::fmt;
 
 /// The fields of a request, checked and prepared. Cheap to clone, and meant to be shared: a
 /// connection recognises a head by its identity and sends the bytes that it has sent before.
 #[derive(Clone, Debug)]
 pub struct Head {
-    prepared: Prepared,
+    prepared: PreparedFields,
     /// Whether the method is HEAD, so that the response has no body, regardless of its fields.
     pub(crate) bodiless: bool,
     list_bytes: u32,
@@ -48,7 +48,7 @@ impl Head {
         let sizes = sizes.map(|field| Self::field_bytes(&field.name, &field.value));
         let list_bytes = sizes.fold(0, u32::saturating_add);
         Ok(Self {
-            prepared: Prepared::new(prepared),
+            prepared: PreparedFields::new(prepared),
             bodiless,
             list_bytes,
         })
@@ -83,7 +83,7 @@ impl Head {
     /// The head's fields in the form that an encoder needs.
     #[inline]
     #[must_use]
-    pub const fn prepared(&self) -> &Prepared {
+    pub const fn prepared(&self) -> &PreparedFields {
         &self.prepared
     }
 }

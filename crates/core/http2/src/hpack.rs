@@ -21,4 +21,4 @@ mod table;
 pub use decoder::{Decoder, Effect, HpackError};
 pub use encoder::{Encoder, write_extra};
 pub(crate) use prepared::Field;
-pub use prepared::{Indexing, Prepared};
+pub use prepared::{Indexing, PreparedFields};

@@ -56,5 +56,5 @@ pub use event::{Event, Step};
 pub use head::{Head, HeadError};
 pub use headers::Headers;
 pub use hpack::Indexing;
-pub use limits::{Limit, Limits, Settings};
+pub use limits::{LimitKind, Limits, Settings};
 pub use stream::{EndStream, OpenError, StreamGone, StreamRef};

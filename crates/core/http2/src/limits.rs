@@ -41,20 +41,20 @@ pub struct Limits {
     /// Bytes of one head or of trailers, decoded: names and values and 32 for each field (RFC 9113
     /// section 6.5.2). If exceeded, the stream fails. The same limit applies to the encoded block;
     /// if that is longer, the stream fails, and the connection after it, because the block is not
-    /// decoded. [`Limit::Head`].
+    /// decoded. [`LimitKind::Head`].
     pub head_bytes: u32,
     /// Fields in one head, and in one trailer section. If exceeded, the stream fails:
-    /// [`Limit::HeaderCount`].
+    /// [`LimitKind::HeaderCount`].
     pub header_count: u32,
     /// Interim (1xx) responses before the final one. If exceeded, the stream fails:
-    /// [`Limit::Interim`].
+    /// [`LimitKind::Interim`].
     pub interim: u32,
     /// Consecutive frames that advance no request: pings, settings, empty DATA, window updates
     /// while nothing is sent, frames of unknown types or on closed streams. If exceeded, the
-    /// connection fails: [`Limit::Frames`].
+    /// connection fails: [`LimitKind::Frames`].
     pub idle_frames: u32,
     /// Bytes of replies that the server does not read: acknowledgements, resets, window updates. If
-    /// exceeded, the connection fails: [`Limit::Output`].
+    /// exceeded, the connection fails: [`LimitKind::Output`].
     pub output_bytes: u32,
 }
 
@@ -72,7 +72,7 @@ impl Default for Limits {
 
 /// The limit of [`Limits`] that was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum LimitKind {
     /// [`Limits::idle_frames`].
     Frames,
     /// [`Limits::head_bytes`].
@@ -85,7 +85,7 @@ pub enum Limit {
     Output,
 }
 
-impl Limit {
+impl LimitKind {
     /// The stable name of the class, as it appears in the results.
     #[must_use]
     pub const fn name(self) -> &'static str {

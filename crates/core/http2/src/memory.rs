@@ -19,14 +19,14 @@ const LIST_BYTES: usize = 2048;
 /// The last blocks of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    entries: Vec<Remembered>,
+    entries: Vec<RememberedBlock>,
     /// The entry that was used last, for each role: with trailers, the two alternate.
     latest: [usize; 2],
 }
 
 /// A block and its meaning.
 #[derive(Debug)]
-struct Remembered {
+struct RememberedBlock {
     role: Role,
     /// The table's epoch when the block was read; `None` if the block did not use the table.
     epoch: Option<u64>,
@@ -40,7 +40,7 @@ impl Memory {
     /// role is compared first: under load this is one comparison of bytes.
     #[inline]
     pub(crate) fn recall(&mut self, block: &[u8], role: Role, epoch: u64) -> Option<usize> {
-        let known = |entry: &Remembered| {
+        let known = |entry: &RememberedBlock| {
             entry.role == role
                 && entry.block == block
                 && entry.epoch.is_none_or(|remembered| remembered == epoch)
@@ -99,7 +99,7 @@ impl Memory {
         block_bytes.extend_from_slice(block);
         list_bytes.clear();
         list_bytes.extend_from_slice(list);
-        let entry = Remembered {
+        let entry = RememberedBlock {
             role,
             epoch,
             verdict,

@@ -17,14 +17,14 @@ const COMPACT_BYTES: usize = 64 * 1024;
 pub(crate) struct Output {
     bytes: Vec<u8>,
     sent: usize,
-    replies: Replies,
+    replies: QueuedReplies,
 }
 
 /// An upper bound on the number of queued bytes of replies, without a mark for each reply. All
 /// replies that were queued before a mark are written when the mark is written; then the replies
 /// since become the old ones. The bound is too high by at most the replies of one such period.
 #[derive(Debug, Default)]
-struct Replies {
+struct QueuedReplies {
     old: usize,
     new: usize,
     /// Bytes in the queue before the mark.
@@ -57,7 +57,7 @@ impl Output {
         if self.sent == self.bytes.len() {
             self.bytes.clear();
             self.sent = 0;
-            self.replies = Replies::default();
+            self.replies = QueuedReplies::default();
         } else {
             self.sent_partly(count);
         }
@@ -71,7 +71,7 @@ impl Output {
         }
         self.replies.mark = self.replies.mark.saturating_sub(count);
         if self.replies.mark == 0 {
-            self.replies = Replies {
+            self.replies = QueuedReplies {
                 old: self.replies.new,
                 new: 0,
                 mark: self.len(),

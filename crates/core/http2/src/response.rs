@@ -8,7 +8,7 @@
 
 use crate::head::{is_name_byte, is_value};
 use crate::headers::{self, Headers};
-use crate::{Limit, Limits, StreamError};
+use crate::{LimitKind, Limits, StreamError};
 
 /// The role of a header block in its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Fields {
     fn judge(&mut self, name: &[u8], value: &[u8], limits: &Limits) -> Result<(), StreamError> {
         self.size += name.len() + value.len() + FIELD_BYTES;
         if self.size > limits.head_bytes as usize {
-            return Err(StreamError::Limit(Limit::Head));
+            return Err(StreamError::Limit(LimitKind::Head));
         }
         if name.first() == Some(&b':') {
             return self.pseudo(name, value);
@@ -127,7 +127,7 @@ impl Fields {
         self.regular = true;
         self.count += 1;
         if self.count > limits.header_count {
-            return Err(StreamError::Limit(Limit::HeaderCount));
+            return Err(StreamError::Limit(LimitKind::HeaderCount));
         }
         if name.is_empty() || !name.iter().all(|&byte| NAME_BYTES[usize::from(byte)]) {
             return Err(StreamError::malformed(

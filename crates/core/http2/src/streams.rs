@@ -173,7 +173,7 @@ impl Stream {
 
 /// How a stream was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Closing {
+pub(crate) enum StreamClosing {
     /// Both sides have ended the stream.
     Ended,
     /// We have reset the stream.
@@ -184,7 +184,7 @@ pub(crate) enum Closing {
 
 /// The meaning of a stream id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lookup {
+pub(crate) enum StreamLookup {
     /// The stream was never opened (RFC 9113 section 5.1, "idle").
     Idle,
     Open(Index),
@@ -276,25 +276,25 @@ impl Streams {
 
     /// The meaning of an id in a frame of the server.
     #[inline]
-    pub(crate) fn lookup(&self, id: u32) -> Lookup {
+    pub(crate) fn lookup(&self, id: u32) -> StreamLookup {
         match self.find(id) {
-            Some(index) => Lookup::Open(index),
+            Some(index) => StreamLookup::Open(index),
             None => self.lookup_closed(id),
         }
     }
 
     #[cold]
-    fn lookup_closed(&self, id: u32) -> Lookup {
+    fn lookup_closed(&self, id: u32) -> StreamLookup {
         // Even ids belong to the server, which must not open streams.
         if id.is_multiple_of(2) || id >= self.next_id {
-            return Lookup::Idle;
+            return StreamLookup::Idle;
         }
         match self.slots.get(self.slot(id)) {
-            Some(last) if last.id == id && last.is(RESET) => Lookup::Ignored,
-            Some(last) if last.id == id && last.is(RESET_BY_PEER) => Lookup::ResetByPeer,
-            Some(last) if last.id == id => Lookup::Ended,
-            _ if id <= self.reset_max => Lookup::Ignored,
-            _ => Lookup::Ended,
+            Some(last) if last.id == id && last.is(RESET) => StreamLookup::Ignored,
+            Some(last) if last.id == id && last.is(RESET_BY_PEER) => StreamLookup::ResetByPeer,
+            Some(last) if last.id == id => StreamLookup::Ended,
+            _ if id <= self.reset_max => StreamLookup::Ignored,
+            _ => StreamLookup::Ended,
         }
     }
 
@@ -372,7 +372,7 @@ impl Streams {
     pub(crate) fn end_complete(&mut self, index: Index) {
         let stream = &mut self.slots[index];
         if stream.is(LOCAL_ENDED) {
-            self.close(index, Closing::Ended);
+            self.close(index, StreamClosing::Ended);
         } else {
             stream.set(REMOTE_ENDED);
         }
@@ -380,16 +380,16 @@ impl Streams {
 
     /// Closes an open stream.
     #[inline]
-    pub(crate) fn close(&mut self, index: Index, closing: Closing) {
+    pub(crate) fn close(&mut self, index: Index, closing: StreamClosing) {
         let stream = &mut self.slots[index];
         self.blocked -= u32::from(stream.is(BLOCKED));
         debug_assert!(stream.is(OPEN), "a stream is closed once");
         stream.flags = match closing {
-            Closing::Ended => 0,
-            Closing::Reset => RESET.0,
-            Closing::ResetByPeer => RESET_BY_PEER.0,
+            StreamClosing::Ended => 0,
+            StreamClosing::Reset => RESET.0,
+            StreamClosing::ResetByPeer => RESET_BY_PEER.0,
         };
-        if closing == Closing::Reset {
+        if closing == StreamClosing::Reset {
             self.reset_max = self.reset_max.max(stream.id);
         }
         self.open -= 1;
@@ -415,7 +415,7 @@ impl Streams {
 
 #[cfg(test)]
 mod tests {
-    use super::{Closing, Lookup, Streams};
+    use super::{StreamClosing, StreamLookup, Streams};
     use crate::frame::MAX_31;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -426,7 +426,7 @@ mod tests {
         for expected in (1..2001).step_by(2) {
             let index = streams.insert(0).expect("ids");
             assert_eq!(streams.get(index).id, expected);
-            streams.close(index, Closing::Ended);
+            streams.close(index, StreamClosing::Ended);
         }
         assert_eq!(streams.slots(), super::SLOTS_MIN);
     }
@@ -437,12 +437,12 @@ mod tests {
         let mut opened = 0;
         while streams.ids_left() > 0 {
             let index = streams.insert(0).expect("promised");
-            streams.close(index, Closing::Ended);
+            streams.close(index, StreamClosing::Ended);
             opened += 1;
         }
         assert_eq!(opened, 11);
         assert_eq!(streams.insert(0), None);
-        assert_eq!(streams.lookup(MAX_31), Lookup::Ended);
+        assert_eq!(streams.lookup(MAX_31), StreamLookup::Ended);
     }
 
     #[test]
@@ -453,7 +453,7 @@ mod tests {
         }
         for _ in 0..1000 {
             let index = streams.insert(0).expect("ids");
-            streams.close(index, Closing::Ended);
+            streams.close(index, StreamClosing::Ended);
         }
         assert!(streams.next_id < 2 * 3000 + 200, "{}", streams.next_id);
     }
@@ -461,14 +461,14 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Do {
         Open,
-        Close(prop::sample::Index, Closing),
+        Close(prop::sample::Index, StreamClosing),
     }
 
     fn step() -> impl Strategy<Value = Do> {
         let closing = prop_oneof![
-            Just(Closing::Ended),
-            Just(Closing::Reset),
-            Just(Closing::ResetByPeer)
+            Just(StreamClosing::Ended),
+            Just(StreamClosing::Reset),
+            Just(StreamClosing::ResetByPeer)
         ];
         prop_oneof![
             Just(Do::Open),
@@ -506,8 +506,8 @@ mod tests {
                 for (id, closing) in &closed {
                     let lookup = streams.lookup(*id);
                     // No frame on a stream that we have reset may count as a mistake of the server.
-                    prop_assert!(*closing != Closing::Reset || lookup == Lookup::Ignored);
-                    prop_assert!(!matches!(lookup, Lookup::Open(_) | Lookup::Idle));
+                    prop_assert!(*closing != StreamClosing::Reset || lookup == StreamLookup::Ignored);
+                    prop_assert!(!matches!(lookup, StreamLookup::Open(_) | StreamLookup::Idle));
                 }
             }
         }

@@ -27,7 +27,7 @@ use crate::form;
 use crate::form::{Form, FormError, Input};
 use drumfire_plan::{
     Arrivals, Compressed, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Load, Pause, Pool,
-    Redirects, Timeouts, Users,
+    Redirects, Timeouts, UserSteps,
 };
 use drumfire_units::Nanos;
 
@@ -44,7 +44,7 @@ pub struct Asked {
     /// The rule by which requests start.
     pub load: AskedLoad,
     /// The number of users over time, if the plan changes it: the first [`LISTED_MAX`] changes.
-    pub users: Option<Users>,
+    pub users: Option<UserSteps>,
     /// The ends of the load.
     pub stop: AskedStop,
     /// The connections, and the limits of an exchange.
@@ -208,9 +208,9 @@ impl<T> Listed<T> {
 }
 
 /// The first changes of a number of users.
-fn first_changes(users: &Users) -> Option<Users> {
+fn first_changes(users: &UserSteps) -> Option<UserSteps> {
     let first = users.changes().iter().take(LISTED_MAX);
-    Users::changing(first.copied().collect())
+    UserSteps::changing(first.copied().collect())
 }
 
 impl AskedLoad {

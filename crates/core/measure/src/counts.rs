@@ -167,16 +167,16 @@ impl Counts {
 
 /// Bytes on the wire, written to and read from connections (inside TLS).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bytes {
+pub struct ByteCounts {
     /// Written.
     pub sent: u64,
     /// Read.
     pub received: u64,
 }
 
-form! { struct Bytes { sent, received } }
+form! { struct ByteCounts { sent, received } }
 
-impl Bytes {
+impl ByteCounts {
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
         self.sent = self.sent.saturating_add(other.sent);

@@ -96,7 +96,7 @@ impl DriftFigure {
 
 /// The drift of a figure over a run: the judged part, the movement, and the probability of chance.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drift {
+pub struct DriftFinding {
     /// The figure.
     pub figure: DriftFigure,
     /// The part of the run that was judged.
@@ -147,7 +147,7 @@ pub struct ChangePoint {
     pub after: f64,
 }
 
-impl Drift {
+impl DriftFinding {
     /// Judges each figure of a run from a time on.
     ///
     /// The result is empty if the run is too short (fewer than 50 cells, or 50 s), or if its load
@@ -159,10 +159,10 @@ impl Drift {
 }
 
 /// Tests every track, and corrects for their number with Holm's method.
-fn judge(tracks: &[Track]) -> Vec<Drift> {
+fn judge(tracks: &[Track]) -> Vec<DriftFinding> {
     let tested: Vec<f64> = tracks.iter().map(|track| chance(&track.values())).collect();
     let corrected = holm(&tested);
-    let judged = tracks.iter().zip(corrected).map(|(track, p)| Drift {
+    let judged = tracks.iter().zip(corrected).map(|(track, p)| DriftFinding {
         figure: track.figure,
         span: track.span(),
         p,

@@ -24,8 +24,9 @@ use crate::messages::StepMessages;
 use crate::series::SeriesMut;
 use crate::step::StepMemory;
 use crate::{
-    Bytes, Cause, Connections, Counts, ErrorRow, HeldBack, IterationSample, Iterations, Latency,
-    Leniency, Messages, Outcome, OutcomeCounts, PoolInfo, PoolSeries, Sample, StatusCounts, Step,
+    ByteCounts, Cause, Connections, Counts, ErrorRow, HeldBack, IterationSample, Iterations,
+    Latency, Leniency, Messages, Outcome, OutcomeCounts, PoolInfo, PoolSeries, Sample,
+    StatusCounts, Step,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ pub struct Figures {
     /// Requests by their result.
     pub counts: Counts,
     /// Bytes of all samples.
-    pub bytes: Bytes,
+    pub bytes: ByteCounts,
     /// Times of all samples.
     pub latency: Latency,
     /// Samples of the warm-up, which are left out of everything above; all of them were intended.
@@ -82,12 +83,12 @@ pub struct Figures {
 /// The difference of arrivals and ends in a part of a run that is left out: requests that became
 /// due in it and ended after it. Negative if more ended than became due.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Carried {
+pub(crate) struct CarriedOver {
     requests: i64,
     iterations: i64,
 }
 
-impl Carried {
+impl CarriedOver {
     /// The sum of two parts.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self {
@@ -129,7 +130,7 @@ impl Figures {
     pub(crate) fn of_series(series: PoolSeries<'_>, memory: StepMemory) -> Self {
         Self {
             counts: Counts::default(),
-            bytes: Bytes::default(),
+            bytes: ByteCounts::default(),
             latency: Latency::default(),
             warmup: Counts::default(),
             leniencies: [0; Leniency::ALL.len()],
@@ -155,7 +156,7 @@ impl Figures {
     /// up to 10 µs per used histogram, so the control plane should do it.
     pub fn reset(&mut self) {
         self.counts = Counts::default();
-        self.bytes = Bytes::default();
+        self.bytes = ByteCounts::default();
         self.latency.reset();
         self.warmup = Counts::default();
         self.leniencies.fill(0);
@@ -178,8 +179,8 @@ impl Figures {
     /// [`Self::carry`] adds to the next measured span, because these requests end there.
     ///
     /// Called only by [`Summary`](crate::Summary), after it has determined when the run settled.
-    pub(crate) fn leave_out(&mut self) -> Carried {
-        let mut carried = Carried {
+    pub(crate) fn leave_out(&mut self) -> CarriedOver {
+        let mut carried = CarriedOver {
             requests: balance(&self.counts),
             iterations: self.iterations.as_ref().map_or(0, |of| balance(&of.counts)),
         };
@@ -203,7 +204,7 @@ impl Figures {
     }
 
     /// Counts the arrivals that became due in an omitted part, and end in this one, as due here.
-    pub(crate) fn carry(&mut self, carried: Carried) {
+    pub(crate) fn carry(&mut self, carried: CarriedOver) {
         let add = |count: &mut u64, more: i64| *count = count.saturating_add_signed(more);
         add(&mut self.counts.intended, carried.requests);
         if let Some(iterations) = &mut self.iterations {
@@ -386,7 +387,7 @@ impl Figures {
 
     fn sum_up_steps(&mut self) {
         self.sum_up_counts();
-        self.bytes = Bytes::default();
+        self.bytes = ByteCounts::default();
         self.outcomes = OutcomeCounts::default();
         self.status.reset();
         self.latency.response_time.reset();

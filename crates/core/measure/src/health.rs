@@ -9,7 +9,7 @@
 
 use crate::form;
 use crate::near_p99::near_p99;
-use crate::{ArrivalClock, Blame, Departures, Figures, Histogram, Outcome, Stamps};
+use crate::{ArrivalClock, Blame, DepartureStamps, Figures, Histogram, Outcome, Stamps};
 use drumfire_units::Nanos;
 
 /// A worker thread's measurements of itself, and of the whole process (`memory`). Merges by
@@ -35,7 +35,7 @@ pub struct WorkerHealth {
     /// without time stamps of departures.
     pub leaving: Histogram,
     /// The kernel's time stamps of departed requests.
-    pub departures: Departures,
+    pub departures: DepartureStamps,
     /// The maximum CPU share of a worker, in millionths.
     pub busiest_share_ppm: u32,
     /// The maximum resident memory of the program, in bytes; 0 if it is unknown.
@@ -75,7 +75,7 @@ impl WorkerHealth {
         self.handling.reset();
         self.stamps = Stamps::default();
         self.leaving.reset();
-        self.departures = Departures::default();
+        self.departures = DepartureStamps::default();
         self.busiest_share_ppm = 0;
         self.memory = 0;
     }
@@ -110,7 +110,7 @@ pub struct GeneratorHealth {
     /// [`Self::loop_turn_p99`].
     pub leaving_p99: Nanos,
     /// The kernel's time stamps of departed requests.
-    pub departures: Departures,
+    pub departures: DepartureStamps,
     /// The time in which workers were ready to run but did not, summed.
     pub run_queue_delay: Nanos,
     /// The share of CPU time that the hypervisor took from this machine, from 0 to 1.

@@ -15,7 +15,7 @@
 
 mod form;
 
-use crate::figures::Carried;
+use crate::figures::CarriedOver;
 use crate::form::FormError;
 use crate::step::StepMemory;
 use crate::{Figures, PoolInfo, PoolSeries, RunInfo, WorkerHealth};
@@ -163,7 +163,7 @@ impl Interval {
 
     /// Turns the figures of each pool into the warm-up's, and returns the difference of arrivals
     /// and ends of each ([`Figures::leave_out`]).
-    pub(crate) fn leave_out(&mut self) -> Vec<Carried> {
+    pub(crate) fn leave_out(&mut self) -> Vec<CarriedOver> {
         let carried = match self.pools.is_empty() {
             true => vec![self.total.leave_out()],
             false => self.pools.iter_mut().map(Figures::leave_out).collect(),
@@ -173,7 +173,7 @@ impl Interval {
     }
 
     /// Counts in each pool the arrivals that became due in an omitted part.
-    pub(crate) fn carry(&mut self, carried: &[Carried]) {
+    pub(crate) fn carry(&mut self, carried: &[CarriedOver]) {
         for (pool, carried) in carried.iter().enumerate() {
             self.pool_mut(pool).carry(*carried);
         }

@@ -15,8 +15,8 @@
 //! 3. A [`Reading`] absorbs closed intervals in order of time. The collector's reading makes the
 //!    [`Summary`]; observers and the reader of a stored run have their own. All use the same code,
 //!    so that they show the same numbers.
-//! 4. The reading closes the summary: [`Drift`], [`LoadAnswer`], [`TargetAnswer`] and [`Verdict`]
-//!    judge the merged figures, each independently of the others.
+//! 4. The reading closes the summary: [`DriftFinding`], [`LoadAnswer`], [`TargetAnswer`] and
+//!    [`Verdict`] judge the merged figures, each independently of the others.
 //!
 //! Everything up to the third step merges by addition. Quantiles, rates and judgements are computed
 //! when a number is shown, and are never stored instead of the data.
@@ -90,10 +90,10 @@ pub use buckets::HIGHEST;
 pub use change::{Change, Tails};
 pub use changed::{Changed, command_note};
 pub use connections::{Closing, Connections};
-pub use counts::{Bytes, Counts, OutcomeCounts};
+pub use counts::{ByteCounts, Counts, OutcomeCounts};
 pub use coverage::Coverage;
 pub use digest::{Digest, DigestLatency, DigestTime, PlanKey};
-pub use drift::{ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Movement, Trend};
+pub use drift::{ChangePoint, DRIFT_LEVEL, DriftFigure, DriftFinding, Movement, Trend};
 pub use encoding::{Beside, DecodeError, decode_v2, decode_v2_beside, encode_v2};
 pub use ending::{Doubt, Ending, LoadEnd};
 pub use errors::{Cause, Detail, ErrorRow, MESSAGE_BYTES, MESSAGES};
@@ -124,7 +124,7 @@ pub use sample::{Kept, Particulars, Sample};
 pub use settling::Settling;
 pub use slowest::{SLOWEST, SlowRequest, Slowest};
 pub use stages::LoadOrders;
-pub use stamps::{ArrivalClock, Departures, Stamps};
+pub use stamps::{ArrivalClock, DepartureStamps, Stamps};
 pub use status::{GRPC_STATUS, STATUS_ZERO, StatusCounts, status_name};
 pub use step::{STEPS, Step};
 pub use summary::{StageRow, Summary};

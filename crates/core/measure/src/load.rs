@@ -187,12 +187,12 @@ fn unjudged(figures: &Figures) -> Reason {
 }
 
 /// The arrivals per second, and the requests per arrival, of an open model that has sent any.
-struct Demand {
+struct RequestDemand {
     arrivals_per_s: f64,
     requests_each: f64,
 }
 
-impl Demand {
+impl RequestDemand {
     fn from_figures(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<Self> {
         if pool.model == Model::Closed || figures.latency.service_time.is_empty() {
             return None;
@@ -246,7 +246,7 @@ fn streams(pool: &PoolInfo, figures: &Figures) -> f64 {
 /// connections the service time is still the target's own, so the estimate is valid for the
 /// requested load, not only for the one that was sent.
 fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<u64> {
-    let demand = Demand::from_figures(pool, figures, span)?;
+    let demand = RequestDemand::from_figures(pool, figures, span)?;
     whole(demand.requests_at_a_time(figures) / streams(pool, figures))
 }
 
@@ -278,7 +278,7 @@ struct Scarce {
 impl Scarce {
     fn from_figures(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
         let connections = u64::from(pool.connections);
-        let demand = Demand::from_figures(pool, figures, span);
+        let demand = RequestDemand::from_figures(pool, figures, span);
         let room = connections * streams(pool, figures) as u64;
         // Users of an open model bound the connections that it needs.
         let by_users = pool.growth == Growth::AsNeeded;

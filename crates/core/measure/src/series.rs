@@ -9,14 +9,14 @@
 //! distribution, and a target that stops answering would look better than one that answers slowly.
 //! A failure of another kind has no time here: a refusal in a millisecond is not a fast answer.
 
-use crate::{Bytes, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCounts};
+use crate::{ByteCounts, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCounts};
 use drumfire_units::Nanos;
 
 /// A series for recording. The caller counts requests as intended: a pool as they become due, a
 /// step as they end.
 pub(crate) struct SeriesMut<'a> {
     pub(crate) counts: &'a mut Counts,
-    pub(crate) bytes: &'a mut Bytes,
+    pub(crate) bytes: &'a mut ByteCounts,
     pub(crate) outcomes: &'a mut OutcomeCounts,
     pub(crate) status: &'a mut StatusCounts,
     pub(crate) response_time: &'a mut Histogram,

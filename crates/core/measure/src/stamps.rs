@@ -39,7 +39,7 @@ impl Stamps {
 /// counts are 0 if departures were not requested, or if no socket provides them. Merges by
 /// addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Departures {
+pub struct DepartureStamps {
     /// Writes whose stamp was used.
     pub taken: u64,
     /// Writes without a stamp when the response arrived: the program's clock was used.
@@ -51,7 +51,7 @@ pub struct Departures {
     pub passed: u64,
 }
 
-impl Departures {
+impl DepartureStamps {
     pub(crate) fn merge(&mut self, other: Self) {
         self.taken = self.taken.saturating_add(other.taken);
         self.missing = self.missing.saturating_add(other.missing);
@@ -91,7 +91,7 @@ pub enum ArrivalClock {
 }
 
 form! { struct Stamps { taken, missing, refused } }
-form! { struct Departures { taken, missing, refused, passed } }
+form! { struct DepartureStamps { taken, missing, refused, passed } }
 form! { enum ArrivalClock { 0 => Program, 1 => Kernel, 2 => Wire } }
 
 impl ArrivalClock {
@@ -100,7 +100,7 @@ impl ArrivalClock {
 
     /// The clock that results from the stamps of a run: the kernel's if most have one.
     #[must_use]
-    pub const fn from_stamps(stamps: Stamps, departures: Departures) -> Self {
+    pub const fn from_stamps(stamps: Stamps, departures: DepartureStamps) -> Self {
         match (stamps.holds(), departures.holds()) {
             (true, true) => Self::Wire,
             (true, false) => Self::Kernel,

@@ -6,7 +6,7 @@
 
 use crate::messages::StepMessages;
 use crate::series::SeriesMut;
-use crate::{Bytes, Counts, Histogram, Messages, OutcomeCounts, Sample, StatusCounts};
+use crate::{ByteCounts, Counts, Histogram, Messages, OutcomeCounts, Sample, StatusCounts};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub struct Step {
     /// Requests.
     pub counts: Counts,
     /// Bytes.
-    pub bytes: Bytes,
+    pub bytes: ByteCounts,
     /// Response times of ok samples and, as "at least this long", of all whose end was not seen.
     pub response_time: Histogram,
     /// Service times of these, if they were sent.
@@ -70,7 +70,7 @@ impl Step {
         Self {
             name,
             counts: Counts::default(),
-            bytes: Bytes::default(),
+            bytes: ByteCounts::default(),
             response_time: histogram(),
             service_time: histogram(),
             status: StatusCounts::default(),
@@ -163,7 +163,7 @@ impl Step {
             return;
         }
         self.counts = Counts::default();
-        self.bytes = Bytes::default();
+        self.bytes = ByteCounts::default();
         self.response_time.reset();
         self.service_time.reset();
         self.status.reset();

@@ -6,15 +6,16 @@
 //! the rest, and the verdict comes last, because it uses all of them.
 
 use crate::backlog::Backlog;
-use crate::figures::Carried;
+use crate::figures::CarriedOver;
 use crate::stages::{StageCell, Stages};
 use crate::step_timelines::StepTimelines;
 use crate::verdict::Evidence;
 use crate::{
-    Changed, Coverage, Drift, Ending, FailedBodies, Figures, GeneratorHealth, Histogram, Interval,
-    IntervalRow, Iterations, LatencyKind, LoadAnswer, LoadEnd, LoadOrders, Model, Overview,
-    PoolInfo, PoolSeries, Reason, Remedy, Resolution, Rows, RunInfo, Settling, SlowRequest,
-    Slowest, Step, TargetAnswer, ThresholdResult, Timeline, Validity, Verdict, WorkerHealth,
+    Changed, Coverage, DriftFinding, Ending, FailedBodies, Figures, GeneratorHealth, Histogram,
+    Interval, IntervalRow, Iterations, LatencyKind, LoadAnswer, LoadEnd, LoadOrders, Model,
+    Overview, PoolInfo, PoolSeries, Reason, Remedy, Resolution, Rows, RunInfo, Settling,
+    SlowRequest, Slowest, Step, TargetAnswer, ThresholdResult, Timeline, Validity, Verdict,
+    WorkerHealth,
 };
 use drumfire_plan::{ChangeKind, Stage, StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -109,7 +110,7 @@ pub struct Summary {
     /// The health of the generator.
     pub generator: GeneratorHealth,
     /// The drift of each figure that can be judged.
-    pub drift: Vec<Drift>,
+    pub drift: Vec<DriftFinding>,
     /// The first body of each kind of failure.
     pub failed_bodies: FailedBodies,
     /// The slowest requests.
@@ -402,7 +403,7 @@ impl Summary {
         self.timeline = Timeline::of_run(&self.info, Resolution::AtMost(INTERVALS));
         self.stages.iter_mut().for_each(Stages::reset);
         self.steps = StepTimelines::new(&self.info);
-        let mut carried = vec![Carried::default(); self.info.pools.len()];
+        let mut carried = vec![CarriedOver::default(); self.info.pools.len()];
         for mut cell in everything.cells() {
             if cell.start < cut {
                 let more = cell.leave_out();
@@ -410,7 +411,7 @@ impl Summary {
                 carried = both.map(|(one, other)| one.and(other)).collect();
             } else {
                 cell.carry(&carried);
-                carried.fill(Carried::default());
+                carried.fill(CarriedOver::default());
             }
             self.absorb(&cell);
         }
@@ -439,7 +440,7 @@ impl Summary {
         self.duration = duration;
         self.generator = generator;
         self.thresholds = thresholds;
-        self.drift = Drift::of_run(&self.info, &self.timeline, self.left_out());
+        self.drift = DriftFinding::of_run(&self.info, &self.timeline, self.left_out());
         self.answer();
         if let Err(why) = self.conservation() {
             let text = format!("internal error: counts do not add up: {why}");

@@ -177,7 +177,7 @@ impl Cell for Overview {
 pub struct Timeline<C: Cell> {
     /// The facts for making and decoding cells.
     form: C::Form,
-    grid: Grid,
+    grid: CellGrid,
     resolution: Resolution,
     /// Every cell except the last, encoded, by its beginning.
     closed: BTreeMap<Nanos, Box<[u8]>>,
@@ -187,7 +187,7 @@ pub struct Timeline<C: Cell> {
 
 /// The grid of the beginnings of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Grid {
+struct CellGrid {
     /// The length of the run's intervals; parts of one stay together.
     interval: Nanos,
     /// The length of all cells, if they have one length.
@@ -234,7 +234,7 @@ impl<C: Cell> Timeline<C> {
     fn with_form(form: C::Form, info: &RunInfo, resolution: Resolution) -> Self {
         Self {
             form,
-            grid: Grid {
+            grid: CellGrid {
                 interval: info.interval,
                 length: info.interval,
                 latest: Nanos::ZERO,
@@ -485,7 +485,7 @@ fn by_age(begin: Nanos, latest: Nanos) -> Nanos {
     old.unwrap_or(begin)
 }
 
-impl Grid {
+impl CellGrid {
     /// Switches to the next length; returns `false` after the longest one.
     fn lengthen(&mut self) -> bool {
         let next = LENGTHS.iter().find(|length| **length > self.length.0);

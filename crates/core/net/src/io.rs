@@ -15,7 +15,7 @@ pub struct Slot(pub u32);
 
 /// Where to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
+pub enum Endpoint {
     /// TCP, from the given local address if any.
     Tcp {
         /// The peer.
@@ -27,7 +27,7 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-impl Address {
+impl Endpoint {
     /// The peer's address; `None` for a path.
     #[must_use]
     pub const fn peer(&self) -> Option<SocketAddr> {
@@ -106,7 +106,7 @@ pub trait Io {
     ///
     /// # Errors
     /// If it fails at once; the slot stays empty.
-    fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError>;
+    fn dial(&mut self, slot: Slot, address: &Endpoint) -> Result<Progress, IoError>;
 
     /// Asks for the result of an attempt to open a connection.
     ///

@@ -31,7 +31,7 @@ pub use child::end_with_this;
 pub use clock::Clock;
 pub use dns::{NameServers, in_hosts};
 pub use error::{Fault, IoError};
-pub use io::{Address, DepartureCounts, Io, Readiness, Slot, StampCounts, ThreadTimes};
+pub use io::{DepartureCounts, Endpoint, Io, Readiness, Slot, StampCounts, ThreadTimes};
 pub use native::{Native, NativeOptions, Stamping, Waiting, waits_in_one_call};
 pub use post::{PostAnswer, PostTarget};
 pub use process::{

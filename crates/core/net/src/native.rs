@@ -5,14 +5,14 @@
 
 mod line;
 
-use self::line::{Line, Plain};
+use self::line::{Line, PlainSocket};
 use crate::error::local;
 use crate::poller::{Poller, Room};
 use crate::stamps::{self, Stamped, Stamps};
 use crate::thread_clock::ThreadClock;
 use crate::tls::{Carrier, TlsIo, TlsStream, Within};
 use crate::{
-    Address, Clock, DepartureCounts, Fault, Io, IoError, Progress, Readiness, Received, Slot,
+    Clock, DepartureCounts, Endpoint, Fault, Io, IoError, Progress, Readiness, Received, Slot,
     StampCounts, ThreadTimes, TlsConfig, Waker, socket,
 };
 use drumfire_units::Nanos;
@@ -260,7 +260,7 @@ impl Native {
     }
 
     /// The socket of a slot as a carrier with time stamps; `None` if it does not use them.
-    fn stamped(&mut self, slot: Slot) -> Option<Plain<'_>> {
+    fn stamped(&mut self, slot: Slot) -> Option<PlainSocket<'_>> {
         let line = &mut self.sockets[slot.0 as usize].line;
         match line.is_stamped {
             false => None,
@@ -283,7 +283,7 @@ impl Io for Native {
         self.clock.set_epoch(at);
     }
 
-    fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
+    fn dial(&mut self, slot: Slot, address: &Endpoint) -> Result<Progress, IoError> {
         let index = slot.0 as usize;
         if index >= self.sockets.len() {
             self.sockets.resize_with(index + 1, Socket::default);
@@ -293,7 +293,7 @@ impl Io for Native {
         debug_assert!(socket.line.fd.is_none(), "the slot holds a connection");
         socket.generation = socket.generation.wrapping_add(1);
         socket.troubled = false;
-        let is_tcp = matches!(address, Address::Tcp { .. });
+        let is_tcp = matches!(address, Endpoint::Tcp { .. });
         let token = u64::from(socket.generation) << 32 | u64::from(slot.0);
         self.poller.add(&fd, token)?;
         socket.line = Line {

@@ -141,13 +141,13 @@ fn io_error(error: Error) -> io::Error {
 struct Channels(Option<TlsConfig>);
 
 impl<In: Transport> Connector<In> for Channels {
-    type Out = Channel;
+    type Out = PostConnection;
 
     fn connect(
         &self,
         details: &ConnectionDetails<'_>,
         chained: Option<In>,
-    ) -> Result<Option<Channel>, Error> {
+    ) -> Result<Option<PostConnection>, Error> {
         let Some(connection) = chained else {
             return Ok(None);
         };
@@ -167,7 +167,7 @@ impl<In: Transport> Connector<In> for Channels {
         };
         let config = details.config;
         let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
-        Ok(Some(Channel {
+        Ok(Some(PostConnection {
             stream,
             buffers,
             cut: None,
@@ -176,7 +176,7 @@ impl<In: Transport> Connector<In> for Channels {
 }
 
 /// A connection to the receiver.
-struct Channel {
+struct PostConnection {
     stream: Stream,
     buffers: LazyBuffers,
     /// Why the request could not be sent completely. A receiver that refuses a request may answer
@@ -184,7 +184,7 @@ struct Channel {
     cut: Option<io::Error>,
 }
 
-impl fmt::Debug for Channel {
+impl fmt::Debug for PostConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Channel")
             .field("cut", &self.cut)
@@ -228,7 +228,7 @@ impl Stream {
     }
 }
 
-impl Transport for Channel {
+impl Transport for PostConnection {
     fn buffers(&mut self) -> &mut dyn Buffers {
         &mut self.buffers
     }

@@ -1,7 +1,7 @@
 //! Opens sockets with the options that a load generator needs.
 
 use crate::error::local;
-use crate::{Address, IoError, Progress};
+use crate::{Endpoint, IoError, Progress};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{
@@ -24,10 +24,10 @@ pub(crate) const DISCARD: RecvFlags = RecvFlags::TRUNC;
 pub(crate) const DISCARD: RecvFlags = RecvFlags::empty();
 
 /// Opens a non-blocking socket and starts to connect it.
-pub(crate) fn dial(address: &Address) -> Result<(OwnedFd, Progress), IoError> {
+pub(crate) fn dial(address: &Endpoint) -> Result<(OwnedFd, Progress), IoError> {
     match address {
-        Address::Tcp { peer, source } => dial_tcp(*peer, *source),
-        Address::Unix(path) => {
+        Endpoint::Tcp { peer, source } => dial_tcp(*peer, *source),
+        Endpoint::Unix(path) => {
             let name = SocketAddrUnix::new(path.as_path())?;
             let fd = open(AddressFamily::UNIX).map_err(local("socket"))?;
             let progress = progress(connect(&fd, &name))?;

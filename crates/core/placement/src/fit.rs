@@ -254,7 +254,7 @@ mod tests {
     use drumfire_plan::{
         Body, ClockChoice, Connections, Cookies, Expect, Generator, HttpOptions, HttpRequest,
         KeepAlive, KeepAliveHints, LatePolicy, Life, Method, Pause, PlanParts, Program, Reach,
-        ReusedClosed, Samples, Sequence, Spin, Spread, Stop, Timeouts, Transcripts, Url, Users,
+        ReusedClosed, Samples, Sequence, Spin, Spread, Stop, Timeouts, Transcripts, Url, UserSteps,
         Warmup,
     };
     use drumfire_units::Nanos;
@@ -374,7 +374,7 @@ mod tests {
         ] {
             let mut pool = pool("p", &["http://a/"], connections, Growth::Ahead);
             pool.connections.affinity = Affinity::User;
-            pool.users = users.and_then(|counts| Users::changing(counts.to_vec()));
+            pool.users = users.and_then(|counts| UserSteps::changing(counts.to_vec()));
             let plan = plan(vec![pool], Threads::AsMany);
             let placement = fit(&plan, &MACHINE).unwrap();
             assert_eq!(placement.threads(), expected, "{connections} {users:?}");
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn a_count_of_users_with_rates_who_come_in_turn_is_divided_evenly() {
         let (per_second, second) = ("10/s".parse::<Sequence>().unwrap(), Nanos::from_secs(1));
-        let ramp = |last| Users::changing(vec![(Nanos::ZERO, 1), (second, last)]);
+        let ramp = |last| UserSteps::changing(vec![(Nanos::ZERO, 1), (second, last)]);
         for (users, law, requests, expected) in [
             // Nine users that arrive one after the other: 3 parts with 3 users each.
             (9, ramp(9), Some(90), 3),

@@ -1,6 +1,6 @@
 //! Changes to an active run.
 
-use crate::{Sequence, Users};
+use crate::{Sequence, UserSteps};
 use drumfire_units::Nanos;
 
 /// A change of a run that takes effect at a time of the run.
@@ -30,7 +30,7 @@ pub enum Change {
     /// The users of a closed load follow another law, which starts now.
     Users {
         /// The number of users over time.
-        law: Users,
+        law: UserSteps,
     },
     /// The load's own time stops, so nothing becomes due. Requests that were due before are still
     /// sent.

@@ -32,7 +32,7 @@ pub struct RequestContext {
 }
 
 /// Functions of a plan, in addition to the functions of the template language.
-pub trait Functions: Send + Sync + fmt::Debug {
+pub trait PlanFunctions: Send + Sync + fmt::Debug {
     /// Whether a function with this name exists.
     fn has(&self, function: &str) -> bool;
 

@@ -46,7 +46,9 @@ pub use call::{
 pub use choice::{Choice, Pick, Shares, Turns};
 pub use command::{Change, ChangeKind, Command, StopReason};
 pub use dangerous::{escaped_lines, is_dangerous, push_escape};
-pub use data::{CallSteps, Datum, Functions, RenderedFields, RequestContext, RequestData, Varying};
+pub use data::{
+    CallSteps, Datum, PlanFunctions, RenderedFields, RequestContext, RequestData, Varying,
+};
 pub use data_error::{DataCause, DataError};
 pub use expect::{Expect, ParseExpectError};
 pub use guard::Guard;
@@ -74,12 +76,12 @@ pub use reach::{
     Pem, Proxy, Reach, Renewal, Resolve, Resumption, Tls, Tunnels, Unresolved, Verify,
 };
 pub use response::{Finding, Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
-pub use rest::{Done, NoRest, rest};
+pub use rest::{NoRest, PoolProgress, rest};
 pub use secrets::Secrets;
 pub use threshold::{Comparison, Metric, Role, Threshold, ThresholdError, Times};
 pub use trace::{TRACEPARENT, Traced};
 pub use url::{Host, JoinError, Origin, Scheme, URL_LENGTH_MAX, Url, UrlError};
-pub use users::Users;
+pub use users::UserSteps;
 pub use value::{Condition, Value};
 pub use variables::{ValueForm, VariableId, Variables};
 pub use warmup::Warmup;

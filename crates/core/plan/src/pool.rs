@@ -5,7 +5,7 @@ mod stage;
 pub use stage::Stage;
 
 use crate::{
-    Connections, Expect, HttpOptions, HttpRequest, Load, Program, Reach, Stop, Timeouts, Users,
+    Connections, Expect, HttpOptions, HttpRequest, Load, Program, Reach, Stop, Timeouts, UserSteps,
 };
 
 /// Requests that share a load, connections and settings. A run has one or several pools, each with
@@ -23,7 +23,7 @@ pub struct Pool {
     /// The number of users over time, if it changes: in a closed load its users, in an open load
     /// the users that serve it, each with one request at a time. In a closed load, [`Load::users`]
     /// is the maximum.
-    pub users: Option<Users>,
+    pub users: Option<UserSteps>,
     /// The number of arrivals in earlier parts of the run. Numbers continue from there, and so do
     /// the turns of lists and the rows of feeds.
     pub begun: u64,
@@ -51,7 +51,7 @@ impl Pool {
     /// The maximum number of users; for an open load, the users in the plan.
     #[must_use]
     pub fn users_most(&self) -> Option<u32> {
-        let changing = self.users.as_ref().map(Users::most);
+        let changing = self.users.as_ref().map(UserSteps::most);
         changing.or_else(|| self.load.users())
     }
 
@@ -84,9 +84,9 @@ impl Pool {
 
     /// The users over time of a load with this maximum number.
     #[must_use]
-    pub fn users_over_time(&self, most: u32) -> Users {
+    pub fn users_over_time(&self, most: u32) -> UserSteps {
         let changing = self.users.clone();
-        changing.unwrap_or_else(|| Users::constant(most))
+        changing.unwrap_or_else(|| UserSteps::constant(most))
     }
 }
 

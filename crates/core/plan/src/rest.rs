@@ -1,12 +1,12 @@
 //! The remaining plan of a run that ended before its plan did.
 
-use crate::{Law, Load, Plan, PlanParts, Pool, Sequence, Stop, Users};
+use crate::{Law, Load, Plan, PlanParts, Pool, Sequence, Stop, UserSteps};
 use drumfire_units::{Nanos, Rate};
 use std::fmt;
 
 /// The progress of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct PoolProgress {
     /// The number of requests sent.
     pub requests: u64,
     /// The number of iterations started; without steps, the number of requests.
@@ -65,7 +65,7 @@ impl std::error::Error for NoRest {}
 ///
 /// # Errors
 /// If nothing is left, or the rest cannot be written as a plan.
-pub fn rest(plan: Plan, elapsed: Nanos, done: &[Done], part: u64) -> Result<Plan, NoRest> {
+pub fn rest(plan: Plan, elapsed: Nanos, done: &[PoolProgress], part: u64) -> Result<Plan, NoRest> {
     let PlanParts {
         pools,
         mut generator,
@@ -73,7 +73,7 @@ pub fn rest(plan: Plan, elapsed: Nanos, done: &[Done], part: u64) -> Result<Plan
     } = plan.into_parts();
     let mut rest = Vec::with_capacity(pools.len());
     let mut ended = None;
-    let nothing = Done::default();
+    let nothing = PoolProgress::default();
     for (index, pool) in pools.into_iter().enumerate() {
         let done = done.get(index).unwrap_or(&nothing);
         let name = pool.name.clone();
@@ -101,7 +101,7 @@ pub fn rest(plan: Plan, elapsed: Nanos, done: &[Done], part: u64) -> Result<Plan
 /// A law starts with an arrival, so its rest must start at an arrival of the whole law. Otherwise,
 /// each part of a run would have one more arrival. If the next arrival is less than a second away,
 /// this time is skipped; otherwise the rest starts with a silent piece.
-fn rest_of(mut pool: Pool, elapsed: Nanos, done: Done) -> Result<Option<Pool>, NoRest> {
+fn rest_of(mut pool: Pool, elapsed: Nanos, done: PoolProgress) -> Result<Option<Pool>, NoRest> {
     let until_next = match &pool.load {
         Load::Open { rate, .. } | Load::PerUser { rate, .. } => until_next(rate, elapsed),
         Load::Closed { .. } => Nanos::ZERO,
@@ -225,13 +225,13 @@ fn next_of_line(from: Rate, to: Rate, duration: Nanos, into: Nanos) -> Option<Na
 }
 
 /// The number of users from a time on.
-fn rest_of_users(users: &Users, elapsed: Nanos) -> Users {
+fn rest_of_users(users: &UserSteps, elapsed: Nanos) -> UserSteps {
     let now = users.changes().iter().rfind(|(at, _)| *at <= elapsed);
     let now = now.map_or(0, |(_, count)| *count);
     let later = users.changes().iter().filter(|(at, _)| *at > elapsed);
     let later = later.map(|(at, count)| (*at - elapsed, *count));
     let changes = std::iter::once((Nanos::ZERO, now)).chain(later).collect();
-    Users::changing(changes).unwrap_or_else(|| Users::constant(now))
+    UserSteps::changing(changes).unwrap_or_else(|| UserSteps::constant(now))
 }
 
 /// A law from a time on; `None` if it has ended by then. The error is the name of a law that cannot
@@ -490,7 +490,7 @@ mod tests {
     #[test]
     fn users_go_on_as_many_as_they_were() {
         let secs = Nanos::from_secs;
-        let users = Users::changing(vec![(secs(0), 1), (secs(10), 5), (secs(20), 9)]).unwrap();
+        let users = UserSteps::changing(vec![(secs(0), 1), (secs(10), 5), (secs(20), 9)]).unwrap();
         let rest = rest_of_users(&users, secs(15));
         assert_eq!(rest.changes(), [(secs(0), 5), (secs(5), 9)]);
         let rest = rest_of_users(&users, secs(20));

@@ -5,9 +5,9 @@ use drumfire_units::{Nanos, Rate};
 
 /// A number of users that changes at given times and is constant in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Users(Vec<(Nanos, u32)>);
+pub struct UserSteps(Vec<(Nanos, u32)>);
 
-impl Users {
+impl UserSteps {
     /// The maximum number of users of a pool, because each needs memory.
     pub const MOST: u32 = 10_000_000;
 
@@ -111,7 +111,7 @@ fn piece(law: &Law, start: Nanos, changes: &mut Vec<(Nanos, u32)>) -> Result<Nan
     }
 }
 
-/// The message for more than [`Users::MOST`].
+/// The message for more than [`UserSteps::MOST`].
 pub(crate) const TOO_MANY: &str = "a pool has at most 10,000,000 users; write fewer";
 
 /// Sets the number to `count` from `at` on; the later of two changes at one time applies.
@@ -127,7 +127,7 @@ fn whole(rate: Rate) -> Result<u32, String> {
     let per_second = rate.events.checked_mul(1_000_000_000);
     match per_second.map(|events| (events / rate.per.0, events % rate.per.0)) {
         // Check this before a law is expanded, which takes memory for each change of the number.
-        Some((count, 0)) if count > u64::from(Users::MOST) => Err(TOO_MANY.to_owned()),
+        Some((count, 0)) if count > u64::from(UserSteps::MOST) => Err(TOO_MANY.to_owned()),
         Some((count, 0)) => Ok(count as u32),
         _ => Err("the number of users must be a whole number, such as 50".to_owned()),
     }
@@ -137,8 +137,8 @@ fn whole(rate: Rate) -> Result<u32, String> {
 mod tests {
     use super::*;
 
-    fn law(text: &str) -> Result<(Users, Nanos), String> {
-        Users::of_law(&text.parse().expect("a law"))
+    fn law(text: &str) -> Result<(UserSteps, Nanos), String> {
+        UserSteps::of_law(&text.parse().expect("a law"))
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         }
         assert_eq!(
             law("const(10000000,1s)").map(|(users, _)| users.most()),
-            Ok(Users::MOST)
+            Ok(UserSteps::MOST)
         );
     }
 
@@ -195,7 +195,7 @@ mod tests {
     fn shares_add_up() {
         let (users, _) = law("line(0,23,60s)").expect("users");
         for of in 1..7 {
-            let shares: Vec<Users> = (0..of).map(|worker| users.share(worker, of)).collect();
+            let shares: Vec<UserSteps> = (0..of).map(|worker| users.share(worker, of)).collect();
             for (k, (_, whole)) in users.changes().iter().enumerate() {
                 let sum: u32 = shares.iter().map(|share| share.changes()[k].1).sum();
                 assert_eq!(sum, *whole);

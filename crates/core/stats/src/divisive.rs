@@ -60,7 +60,7 @@ pub struct Track {
 
 /// A change of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ChangePoint {
+pub struct SeriesChange {
     /// The index of the first value after the change.
     pub at: usize,
     /// The lowest and the highest index that the first value after the change may have, with 95 %
@@ -91,7 +91,7 @@ impl Divisive {
     /// differ by less than the smallest relevant change is not a test: this check uses the sizes of
     /// the values and not their order, so it does not affect the error.
     #[must_use]
-    pub fn changes(&self, figures: &[Track]) -> Vec<Vec<ChangePoint>> {
+    pub fn changes(&self, figures: &[Track]) -> Vec<Vec<SeriesChange>> {
         let tested = figures.iter().filter(|figure| figure.is_test()).count();
         let search = Self {
             error: self.error / tested.max(1) as f64,
@@ -104,7 +104,7 @@ impl Divisive {
         changes.collect()
     }
 
-    fn of_figure(&self, figure: &Track) -> Vec<ChangePoint> {
+    fn of_figure(&self, figure: &Track) -> Vec<SeriesChange> {
         let skipped = figure.values.len().saturating_sub(HISTORY_MAX);
         let values = &figure.values[skipped..];
         let found = self.cuts(values);
@@ -115,7 +115,7 @@ impl Divisive {
             let (from, to) = (edges[number], edges[number + 2]);
             let place = Place::find(&values[from..to], PART_MIN - 1, at - from);
             let shown = |at: usize| skipped + from + at;
-            ChangePoint {
+            SeriesChange {
                 at: shown(place.at),
                 likely: (shown(place.likely.0), shown(place.likely.1)),
                 shift: shift(&values[from..to], place.at),
@@ -415,7 +415,7 @@ mod tests {
             least: 0.001,
         };
         assert_eq!(SEARCH.changes(&[constant])[0], []);
-        assert_eq!(SEARCH.changes(&[]), Vec::<Vec<ChangePoint>>::new());
+        assert_eq!(SEARCH.changes(&[]), Vec::<Vec<SeriesChange>>::new());
         let few = stepped(1, 4, &[]);
         assert_eq!(SEARCH.changes(&[few])[0], []);
     }

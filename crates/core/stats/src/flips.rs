@@ -10,9 +10,10 @@
 //! looks. Figures that move together cost little, whereas Holm's procedure counts them as separate
 //! tests (Westfall and Young 1993, single step).
 //!
-//! The bound of a look is chosen so that at most [`Looks::spent`] of all outcomes end until then
-//! (Lan and DeMets 1983). A figure whose differences are all below the smallest relevant one can
-//! have no answer, regardless of their signs: it is not a test, and raises no other probability.
+//! The bound of a look is chosen so that at most [`InterimLooks::spent`] of all outcomes end until
+//! then (Lan and DeMets 1983). A figure whose differences are all below the smallest relevant one
+//! can have no answer, regardless of their signs: it is not a test, and raises no other
+//! probability.
 
 use crate::signed_rank::Ranks;
 use drumfire_plan::Random;
@@ -28,7 +29,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// When an experiment is checked, and the error that it may make until then.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Looks {
+pub struct InterimLooks {
     /// The number of pairs after which the experiment ends.
     pub pairs: usize,
     /// The number of pairs at the first look.
@@ -48,7 +49,7 @@ pub struct Differences {
     pub least: f64,
 }
 
-impl Looks {
+impl InterimLooks {
     /// Whether a look takes place after this number of pairs; the end is always a look.
     #[must_use]
     pub const fn is_look(&self, pairs: usize) -> bool {
@@ -96,7 +97,7 @@ impl Looks {
     #[must_use]
     pub fn probabilities(&self, figures: &[Differences], seed: u64) -> Vec<f64> {
         let pairs = figures.first().map_or(0, |figure| figure.of_pairs.len());
-        let outcomes = Outcomes::new(pairs, seed);
+        let outcomes = FlippedSigns::new(pairs, seed);
         let mut ended = vec![false; outcomes.len()];
         let looks = (1..pairs).filter(|look| self.is_look(*look));
         for look in looks {
@@ -140,12 +141,12 @@ impl Looks {
 }
 
 /// Signs of all pairs, in many variants: a bit for each pair, set if it is flipped.
-struct Outcomes {
+struct FlippedSigns {
     flips: Vec<u64>,
     is_drawn: bool,
 }
 
-impl Outcomes {
+impl FlippedSigns {
     fn new(pairs: usize, seed: u64) -> Self {
         if pairs <= COUNTED_MAX {
             return Self {
@@ -206,7 +207,7 @@ impl Look {
     }
 
     /// The smallest probability among the figures that are tests, in each outcome.
-    fn most(&self, outcomes: &Outcomes) -> Vec<f64> {
+    fn most(&self, outcomes: &FlippedSigns) -> Vec<f64> {
         let least = |flips: &u64| {
             let tests = self.figures.iter().filter(|figure| figure.is_test);
             tests
@@ -284,7 +285,7 @@ mod tests {
     use super::*;
     use crate::SignedRank;
 
-    const LOOKS: Looks = Looks {
+    const LOOKS: InterimLooks = InterimLooks {
         pairs: 10,
         first: 6,
         every: 2,
@@ -315,13 +316,13 @@ mod tests {
         }
         let looks: Vec<usize> = (0..=12).filter(|n| LOOKS.is_look(*n)).collect();
         assert_eq!(looks, [6, 8, 10]);
-        let resolution = |pairs| Looks { pairs, ..LOOKS }.resolution();
+        let resolution = |pairs| InterimLooks { pairs, ..LOOKS }.resolution();
         assert!((6..60).all(|pairs| resolution(pairs) > resolution(pairs + 1)));
     }
 
     #[test]
     fn one_figure_at_its_only_look_has_its_own_probability() {
-        let looks = Looks { first: 10, ..LOOKS };
+        let looks = InterimLooks { first: 10, ..LOOKS };
         let seen = [-1.1, 2.0, 3.2, 0.4, 5.0, 2.2, 0.9, -0.3, 1.8, 2.7];
         let own = SignedRank::from_differences(&seen).unwrap().p;
         close(looks.probabilities(&[figure(&seen)], 1)[0], own);
@@ -342,7 +343,7 @@ mod tests {
         // 2 of 1,024 outcomes are as extreme; the outcomes that ended at earlier looks are added.
         let own = 2.0 / 1_024.0;
         assert!(alone > own && alone < LOOKS.spent(10), "{alone}");
-        let once = Looks { first: 10, ..LOOKS };
+        let once = InterimLooks { first: 10, ..LOOKS };
         let both = once.probabilities(&[figure(&seen), figure(&other)], 1);
         // Two independent figures count nearly as two tests.
         assert!(both[0] > 1.5 * own && both[0] <= 2.0 * own, "{both:?}");
@@ -377,7 +378,7 @@ mod tests {
 
     #[test]
     fn many_pairs_are_drawn() {
-        let looks = Looks { pairs: 60, ..LOOKS };
+        let looks = InterimLooks { pairs: 60, ..LOOKS };
         let even: Vec<f64> = (1..=30)
             .flat_map(|n| [f64::from(n), f64::from(-n)])
             .collect();

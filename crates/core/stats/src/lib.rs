@@ -7,9 +7,9 @@
 //! requests of one run share its queues and its machine, and a test that treats them as independent
 //! reports a difference between equal runs more often than not. Tests of runs use ranks and are
 //! exact, because runs are few, and the distribution of their spread is unknown: [`RankSum`] for
-//! sets, [`SignedRank`] for pairs, [`Looks`] for pairs that are checked while more are measured.
-//! Within a run, neighbouring intervals depend on each other, so whole blocks of them are drawn
-//! ([`moving_blocks`]).
+//! sets, [`SignedRank`] for pairs, [`InterimLooks`] for pairs that are checked while more are
+//! measured. Within a run, neighbouring intervals depend on each other, so whole blocks of them are
+//! drawn ([`moving_blocks`]).
 
 mod blocks;
 mod centre;
@@ -24,9 +24,9 @@ mod tail;
 
 pub use blocks::{block_length, moving_blocks};
 pub use centre::{mean, median, without_spikes};
-pub use divisive::{ChangePoint, Divisive, HISTORY_MAX, Track, best_split};
+pub use divisive::{Divisive, HISTORY_MAX, SeriesChange, Track, best_split};
 pub use energy::Split;
-pub use flips::{Differences, Looks};
+pub use flips::{Differences, InterimLooks};
 pub use holm::holm;
 pub use rank_sum::{RUNS_MAX, RankSum, Shift};
 pub use signed_rank::SignedRank;

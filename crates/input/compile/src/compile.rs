@@ -31,7 +31,7 @@ use crate::idle_keys;
 use crate::kept;
 use crate::load::{self, Multiplexing, Replay};
 use crate::made::Made;
-use crate::requests::Requests;
+use crate::requests::RequestCompiler;
 use crate::scenario::{Scenario, choice, scenario};
 use crate::schema;
 use crate::scope::{Scope, is_on};
@@ -217,7 +217,7 @@ fn is_of_calls(pool: &Pool) -> bool {
 fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfire_plan::Pool {
     // The options of calls have no effect here, but mistakes in them are noted.
     let _unused = ReadOptions::from_options(&pool.settings.options, scope);
-    let mut requests = Requests::new(pool, scope);
+    let mut requests = RequestCompiler::new(pool, scope);
     let mut all = all(pool, templates, scope, |request, may_read, made, scope| {
         requests.add_requests(request, may_read, made, scope);
     });
@@ -247,7 +247,7 @@ fn calls(
     // The target of calls can have a form other than a URL.
     let mut requests = pool.every_request();
     let is_mixed = requests.any(|request| !request.ask.is_call());
-    let mut others = is_mixed.then(|| Requests::new(pool, scope));
+    let mut others = is_mixed.then(|| RequestCompiler::new(pool, scope));
     let all = all(
         pool,
         templates,

@@ -1,7 +1,7 @@
 //! The users of a pool: their number, and the times at which they start.
 //!
 //! A load can set a number, a law of the number over time (`users: line(1,100,1m)`), or a law of
-//! starts (`start: const(10/s,5s)`), with or without a number. All become [`Users`], a list of
+//! starts (`start: const(10/s,5s)`), with or without a number. All become [`UserSteps`], a list of
 //! changes in order of time. The list has an entry for each start, so [`STARTS_MAX`] bounds the
 //! number of starts.
 //!
@@ -11,7 +11,7 @@
 
 use crate::scope::Scope;
 use drumfire_document::{Load as Written, Text};
-use drumfire_plan::{Arrivals, Users};
+use drumfire_plan::{Arrivals, UserSteps};
 use drumfire_schedule::Schedule;
 use drumfire_units::Nanos;
 
@@ -22,7 +22,7 @@ const STARTS_MAX: u64 = 10_000_000;
 #[derive(Default)]
 pub(crate) struct Crew {
     /// The number of users over time.
-    pub(crate) users: Option<Users>,
+    pub(crate) users: Option<UserSteps>,
     /// The end of their law, if it has one, at which the load ends as well.
     pub(crate) end: Option<Nanos>,
 }
@@ -40,7 +40,7 @@ pub(crate) fn compile_crew(written: &Written, scope: &mut Scope<'_>) -> Crew {
 
 /// Users that start one by one according to a law. Their number is the number of the law's starts, or
 /// the number written next to the law.
-fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Option<Users> {
+fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Option<UserSteps> {
     let most = match number {
         None => None,
         Some(text) => {
@@ -64,7 +64,7 @@ fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Opti
 ///
 /// Starts at the same instant form one change. The list begins with 0 users at the start of the
 /// run.
-fn starts(schedule: &Schedule, most: Option<u32>) -> Result<Users, String> {
+fn starts(schedule: &Schedule, most: Option<u32>) -> Result<UserSteps, String> {
     let brought = schedule.total();
     let count = match (brought, most) {
         (Some(brought), None) => brought,
@@ -96,7 +96,7 @@ fn starts(schedule: &Schedule, most: Option<u32>) -> Result<Users, String> {
             _ => changes.push((at, present)),
         }
     }
-    let users = Users::changing(changes).filter(|users| users.most() > 0);
+    let users = UserSteps::changing(changes).filter(|users| users.most() > 0);
     users.ok_or_else(|| "the law starts no users; write one such as once(10)".to_owned())
 }
 
@@ -107,7 +107,7 @@ fn by_number(text: Option<&Text>, scope: &mut Scope<'_>) -> Crew {
     };
     let crew = match text.value.parse::<u32>() {
         Ok(count) => Crew {
-            users: Some(Users::constant(count)),
+            users: Some(UserSteps::constant(count)),
             end: None,
         },
         Err(_) if text.value.contains('(') => by_law(text, scope).unwrap_or_default(),
@@ -132,7 +132,7 @@ fn by_law(text: &Text, scope: &mut Scope<'_>) -> Option<Crew> {
     let mut no_trace =
         |_: &str| Err("users can't follow a trace; use `const`, `step` or `line`".to_owned());
     let law = scope.law(text, &mut no_trace)?;
-    let (users, end) = scope.found.ok(&text.place, Users::of_law(&law))?;
+    let (users, end) = scope.found.ok(&text.place, UserSteps::of_law(&law))?;
     Some(Crew {
         users: Some(users),
         end: (end < Nanos::MAX).then_some(end),

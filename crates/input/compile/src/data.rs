@@ -19,7 +19,7 @@
 //! of a document. The result is an [`Input`], which renders messages and varying metadata for each
 //! call, and the fields that are the same for all calls.
 
-use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates, Workers};
+use crate::go_template::{CallNames, CallTemplate, FunctionSet, GoTemplates, Role, Workers};
 use crate::host::Found;
 use crate::json_template;
 use crate::metadata;
@@ -36,13 +36,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The template language of a request's texts.
-enum Language {
+enum TextLanguage {
     /// Texts are sent unchanged after their JSON was read.
     None(Reading),
     /// The native language.
     Native,
     /// Go's language with ghz's names, for a method whose schema is known.
-    Go(Templates),
+    Go(GoTemplates),
 }
 
 /// The words for languages in a document. There are more words than languages: ghz has two sets of
@@ -58,7 +58,7 @@ enum Word {
 }
 
 /// The messages of one request's calls, and their metadata.
-pub(crate) struct Sent {
+pub(crate) struct SentMessages {
     /// The messages, and the metadata that varies.
     pub(crate) input: Input,
     /// Metadata that is the same for all calls.
@@ -75,14 +75,14 @@ pub(crate) fn sent(
     method: &Method,
     templates: &TemplateScope,
     scope: &mut Scope<'_>,
-) -> Option<Sent> {
+) -> Option<SentMessages> {
     let sources = &templates.sources;
     let language = language(request, method, scope)?;
     let mut input = input(request, method, &language, templates, scope)?;
     if let Some(refresh) = refresh(request, scope) {
         input = input.with_refresh(refresh);
     }
-    if let (Language::Go(_), Some(payload)) = (&language, &request.data.payload) {
+    if let (TextLanguage::Go(_), Some(payload)) = (&language, &request.data.payload) {
         scope
             .found
             .ok(place_of(payload), input.check(&templates.first))?;
@@ -92,7 +92,7 @@ pub(crate) fn sent(
         input = input.with_metadata(metadata);
     }
     metadata::check_first(&split.place, &input, templates, scope);
-    Some(Sent {
+    Some(SentMessages {
         input,
         fields: split.fixed,
     })
@@ -101,7 +101,7 @@ pub(crate) fn sent(
 /// The language of a request's templates, with the names that Go templates can read; these names
 /// are known here and are the same for each call. Without a written language, the native one
 /// applies. Returns `None` after an unknown word was noted.
-fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option<Language> {
+fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option<TextLanguage> {
     let words = [
         ("jinja", Word::Native),
         ("go", Word::Go),
@@ -115,9 +115,9 @@ fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option
         Some(_) => scope.word(text, &words, "template language")?,
     };
     let set = match word {
-        Word::None => return Some(Language::None(Reading::Protobuf)),
-        Word::GoNone => return Some(Language::None(Reading::Lenient)),
-        Word::Native => return Some(Language::Native),
+        Word::None => return Some(TextLanguage::None(Reading::Protobuf)),
+        Word::GoNone => return Some(TextLanguage::None(Reading::Lenient)),
+        Word::Native => return Some(TextLanguage::Native),
         Word::Go => FunctionSet::All,
         Word::GoBuiltin => FunctionSet::Builtin,
     };
@@ -130,7 +130,7 @@ fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option
         server_streams: method.kind().server_streams(),
         workers: workers(&request.data, scope),
     };
-    Some(Language::Go(Templates::new(
+    Some(TextLanguage::Go(GoTemplates::new(
         call,
         set,
         Arc::clone(scope.host),
@@ -159,7 +159,7 @@ fn workers(data: &Data, scope: &mut Scope<'_>) -> Workers {
 fn input(
     request: &Request,
     method: &Method,
-    language: &Language,
+    language: &TextLanguage,
     templates: &TemplateScope,
     scope: &mut Scope<'_>,
 ) -> Option<Input> {
@@ -197,7 +197,9 @@ fn input(
             Ok(text) => {
                 let text = match (payload, language) {
                     // A payload written as a tree becomes one template with all its tags.
-                    (Payload::Json(_), Language::Native) => json_template::template(text).into(),
+                    (Payload::Json(_), TextLanguage::Native) => {
+                        json_template::template(text).into()
+                    }
                     _ => Cow::Borrowed(text),
                 };
                 of_text(&text, method, language, templates, place)
@@ -219,17 +221,17 @@ fn input(
 fn of_text(
     text: &str,
     method: &Method,
-    language: &Language,
+    language: &TextLanguage,
     templates: &TemplateScope,
     place: &Place,
 ) -> Result<Input, DataError> {
     match language {
-        Language::None(reading) => Input::json_by(method, text, *reading),
-        Language::Native => {
+        TextLanguage::None(reading) => Input::json_by(method, text, *reading),
+        TextLanguage::Native => {
             let spares = |error: &DataError, read: &[_]| templates.spares(error, read, place);
             Input::template_for(method, text, &templates.sources, &templates.first, &spares)
         }
-        Language::Go(go) => match go.parse(text, Role::Data(0))? {
+        TextLanguage::Go(go) => match go.parse(text, Role::Data(0))? {
             Some(template) => Ok(Input::text(method, Arc::new(template))),
             None => Input::json_by(method, text, Reading::Lenient),
         },
@@ -237,10 +239,10 @@ fn of_text(
 }
 
 /// A file as a text. ghz refuses a byte order mark where data begin.
-fn text_of<'a>(bytes: &'a [u8], language: &Language) -> Result<&'a str, String> {
+fn text_of<'a>(bytes: &'a [u8], language: &TextLanguage) -> Result<&'a str, String> {
     match language {
-        Language::Go(_) => std::str::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned()),
-        Language::Native | Language::None(_) => utf8::text(bytes),
+        TextLanguage::Go(_) => std::str::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned()),
+        TextLanguage::Native | TextLanguage::None(_) => utf8::text(bytes),
     }
 }
 
@@ -285,7 +287,7 @@ fn refresh(request: &Request, scope: &mut Scope<'_>) -> Option<Refresh> {
 
 /// The metadata of a request's calls, with the varying fields separate.
 #[derive(Default)]
-struct Split {
+struct SplitMetadata {
     varying: Vec<Metadata>,
     /// The fields that are the same for all calls.
     fixed: Vec<Header>,
@@ -301,15 +303,15 @@ struct Split {
 fn fields(
     request: &Request,
     common: &[Field],
-    language: &Language,
+    language: &TextLanguage,
     sources: &Arc<Sources>,
     scope: &mut Scope<'_>,
-) -> Option<Split> {
+) -> Option<SplitMetadata> {
     let own = match &request.fields {
         Fields::Listed(fields) => fields.clone(),
         Fields::File(path) => match of_file(path, language, scope)? {
             FileFields::Template(metadata) => {
-                let mut split = Split {
+                let mut split = SplitMetadata {
                     varying: vec![*metadata],
                     fixed: Vec::new(),
                     place: path.place.clone(),
@@ -331,7 +333,7 @@ fn fields(
         !own.any(|own| own.name.value.eq_ignore_ascii_case(name))
     };
     let below: Vec<Field> = common.iter().filter(unnamed).cloned().collect();
-    let mut split = Split::default();
+    let mut split = SplitMetadata::default();
     for (n, field) in (0..).zip(own.iter().chain(&below)) {
         let Some(header) = metadata::header(field, scope) else {
             continue;
@@ -360,16 +362,16 @@ fn fields(
 fn of_field(
     n: u32,
     field: &Field,
-    language: &Language,
+    language: &TextLanguage,
     sources: &Arc<Sources>,
     scope: &mut Scope<'_>,
 ) -> Option<Option<Metadata>> {
     let (name, value) = (field.name.value.trim(), field.value.value.trim());
     let made = match language {
-        Language::None(_) => Ok(None),
-        Language::Native if Template::is_static(value) => Ok(None),
-        Language::Native => Metadata::template(name, value, sources).map(Some),
-        Language::Go(templates) => templates
+        TextLanguage::None(_) => Ok(None),
+        TextLanguage::Native if Template::is_static(value) => Ok(None),
+        TextLanguage::Native => Metadata::template(name, value, sources).map(Some),
+        TextLanguage::Go(templates) => templates
             .parse(value, Role::Metadata(n))
             .map(|template| template.map(|template| Metadata::value(name, Arc::new(template)))),
     };
@@ -388,17 +390,17 @@ enum FileFields {
 /// The metadata of a file: a JSON object of texts, or a template of one.
 ///
 /// A value other than a text is refused, because a number could be sent in more than one way.
-fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<FileFields> {
+fn of_file(path: &Text, language: &TextLanguage, scope: &mut Scope<'_>) -> Option<FileFields> {
     let bytes = scope.file(path)?;
     let text = text_of(&bytes, language);
     let text = text.map_err(|what| format!("{} is {what}", path.value));
     let text = scope.found.ok(&path.place, text)?;
     let template: Option<CallTemplate> = match language {
-        Language::Go(templates) => {
+        TextLanguage::Go(templates) => {
             let parsed = templates.parse(text, Role::Metadata(0));
             scope.found.ok(&path.place, parsed)?
         }
-        Language::Native | Language::None(_) => None,
+        TextLanguage::Native | TextLanguage::None(_) => None,
     };
     if let Some(template) = template {
         let metadata = Metadata::object(Arc::new(template));
@@ -408,8 +410,10 @@ fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<Fi
     let object = object.map_err(|error| format!("{} is not a JSON object: {error}", path.value));
     let object = scope.found.ok(&path.place, object)?;
     // Go's reader keeps the last of two values, and ghz's notes name the key.
-    if !matches!(language, Language::Go(_) | Language::None(Reading::Lenient))
-        && let Ok((_, Some(key))) = read_json(text)
+    if !matches!(
+        language,
+        TextLanguage::Go(_) | TextLanguage::None(Reading::Lenient)
+    ) && let Ok((_, Some(key))) = read_json(text)
     {
         let key = key.escape_debug();
         let message = format!("{}: `{key}` is given twice; write it once", path.value);

@@ -10,7 +10,7 @@ use crate::Host;
 use crate::compile::{compile_in, in_order};
 use crate::scope::Scope;
 use crate::taken::TakenValues;
-use drumfire_document::form::Draft;
+use drumfire_document::form::DocumentDraft;
 use drumfire_document::{Diagnostic, Fields, Findings, Phase, Pool};
 use drumfire_plan::Plan;
 use std::sync::Arc;
@@ -30,13 +30,13 @@ pub struct PhasePlan {
 /// Everything that prevents the phase from running, in the order of the document's lines.
 pub fn compile_phase(
     phase: Phase,
-    draft: &Draft,
+    draft: &DocumentDraft,
     host: &Arc<dyn Host>,
 ) -> Result<Option<PhasePlan>, Vec<Diagnostic>> {
     let Some(document) = phase.extract(&draft.document, &draft.late) else {
         return Ok(None);
     };
-    let alone = Draft {
+    let alone = DocumentDraft {
         document,
         found: draft.found.clone(),
         secrets: draft.secrets.clone(),
@@ -52,7 +52,7 @@ pub fn compile_phase(
 /// Compiles the plan of a text. Mistakes of its form and of its meaning are reported together.
 ///
 /// The setup and the teardown are checked as well, but are not part of the plan.
-pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
+pub fn compile_draft(draft: &DocumentDraft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
     let plan = compile_with(draft, host, None);
     let phases = [Phase::Setup, Phase::Teardown];
     let phases = phases.map(|phase| compile_phase(phase, draft, host).err());
@@ -75,7 +75,7 @@ pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
 /// The plan of a draft's pools. `taken` additionally receives the values that requests take from
 /// responses.
 fn compile_with(
-    draft: &Draft,
+    draft: &DocumentDraft,
     host: &Arc<dyn Host>,
     taken: Option<&Arc<TakenValues>>,
 ) -> Result<Plan, Vec<Diagnostic>> {
@@ -102,7 +102,7 @@ fn compile_with(
 
 /// The names of the header fields whose values contain a secret that the document marks. These
 /// fields are removed on redirects to another origin.
-fn private_headers(draft: &Draft) -> Vec<String> {
+fn private_headers(draft: &DocumentDraft) -> Vec<String> {
     let document = &draft.document;
     let common = [&document.defaults.fields]
         .into_iter()

@@ -15,9 +15,9 @@ mod functions;
 pub(crate) use call::{CallNames, Workers};
 
 use crate::Host;
-use call::Variables;
+use call::CallVariables;
 use drumfire_data::{Random, TextTemplate};
-use drumfire_gotemplate::{Env, Fault, Functions, Template, Value, ZoneTime};
+use drumfire_gotemplate::{Env, Fault, Functions, GoTemplate, Value, ZoneTime};
 use drumfire_plan::{DataError, RequestContext};
 use std::fmt;
 use std::rc::Rc;
@@ -67,19 +67,19 @@ const UUID_PLACE: u64 = 0;
 #[must_use]
 pub fn is_go_template(text: &str) -> bool {
     let functions = functions::add_functions(Functions::sprig());
-    Template::parse(NAME, text, &functions).map_or(true, |template| !template.is_static())
+    GoTemplate::parse(NAME, text, &functions).map_or(true, |template| !template.is_static())
 }
 
 /// The parser of one request's templates, which share their functions, the call's names and the
 /// host.
 #[derive(Clone, Debug)]
-pub(crate) struct Templates {
+pub(crate) struct GoTemplates {
     functions: Functions,
     names: Arc<CallNames>,
     host: Arc<dyn Host>,
 }
 
-impl Templates {
+impl GoTemplates {
     /// Creates the parser for the templates of one call.
     #[must_use]
     pub(crate) fn new(names: CallNames, set: FunctionSet, host: Arc<dyn Host>) -> Self {
@@ -100,7 +100,7 @@ impl Templates {
     /// # Errors
     /// If the text is not a valid template; the message is Go's.
     pub(crate) fn parse(&self, text: &str, role: Role) -> Result<Option<CallTemplate>, DataError> {
-        let template = Template::parse(NAME, text, &self.functions)
+        let template = GoTemplate::parse(NAME, text, &self.functions)
             .map_err(|error| DataError::new(error.to_string()))?;
         if template.is_static() {
             return Ok(None);
@@ -118,7 +118,7 @@ impl Templates {
 /// created for each rendering.
 #[derive(Clone)]
 pub(crate) struct CallTemplate {
-    template: Template,
+    template: GoTemplate,
     names: Arc<CallNames>,
     host: Arc<dyn Host>,
     place: u64,
@@ -142,7 +142,7 @@ impl TextTemplate for CallTemplate {
         message: u64,
         out: &mut String,
     ) -> Result<(), DataError> {
-        let variables = Variables {
+        let variables = CallVariables {
             names: Arc::clone(&self.names),
             host: Arc::clone(&self.host),
             call: call.clone(),
@@ -205,7 +205,7 @@ mod tests {
         variables: None,
     };
 
-    fn templates(set: FunctionSet) -> Templates {
+    fn templates(set: FunctionSet) -> GoTemplates {
         let names = CallNames {
             service: "hellohost.Greeter".to_owned(),
             method: "SayHello".to_owned(),
@@ -215,7 +215,7 @@ mod tests {
             server_streams: true,
             workers: Workers::default(),
         };
-        Templates::new(names, set, Arc::new(Bare))
+        GoTemplates::new(names, set, Arc::new(Bare))
     }
 
     fn render_at(text: &str, role: Role, call: &RequestContext, message: u64) -> String {

@@ -8,7 +8,7 @@
 use crate::scope::{Scope, is_on};
 use crate::transport::resolved;
 use drumfire_document::names;
-use drumfire_document::{Place, Reach, Settings, Switch, Text};
+use drumfire_document::{Place, ReachSettings, Settings, Switch, Text};
 use drumfire_plan::{Host, HttpRequest, HttpVersion, Origin, Pool, Redirects, Renewal, Resolve};
 use drumfire_units::Nanos;
 use std::net::IpAddr;
@@ -104,7 +104,7 @@ fn note_socket(settings: &Settings, scope: &mut Scope<'_>) {
 }
 
 /// The socket that replaces an address, as it was written.
-pub(crate) fn socket(written: &Reach) -> Option<String> {
+pub(crate) fn socket(written: &ReachSettings) -> Option<String> {
     let own = written.unix_socket.as_ref();
     let own = own.map(|path| names::name(&path.place, "unix_socket"));
     own.or_else(|| {

@@ -1,9 +1,9 @@
 //! The start of requests: the open and the closed model, and the end of the run.
 //!
-//! A document often sets only one of rate, users and connections. [`Rule::compile`] decides from
-//! the written keys which model is meant: a rate makes it open; users, connections or only a number
-//! of requests make it closed; with `rate_per: user`, each user follows the rate independently. The
-//! number of connections is the written one, or what the model needs:
+//! A document often sets only one of rate, users and connections. [`StartRule::compile`] decides
+//! from the written keys which model is meant: a rate makes it open; users, connections or only a
+//! number of requests make it closed; with `rate_per: user`, each user follows the rate
+//! independently. The number of connections is the written one, or what the model needs:
 //!
 //! | written | open | closed |
 //! |---|---|---|
@@ -23,7 +23,9 @@ use crate::crew::{self, Crew};
 use crate::scope::Scope;
 use drumfire_document::names;
 use drumfire_document::{Count, Load as Written, Pool, Stop as WrittenStop, Text};
-use drumfire_plan::{Arrivals, Drain, Growth, LatePolicy, Law, Load, Pause, Sequence, Stop, Users};
+use drumfire_plan::{
+    Arrivals, Drain, Growth, LatePolicy, Law, Load, Pause, Sequence, Stop, UserSteps,
+};
 use drumfire_units::{Nanos, utf8};
 use std::sync::Arc;
 
@@ -51,7 +53,7 @@ const STREAMS_DEFAULT: u32 = 100;
 pub(crate) struct Loaded {
     pub(crate) load: Load,
     /// The users over time; `None` if their number never changes, in which case `load` contains it.
-    pub(crate) users: Option<Users>,
+    pub(crate) users: Option<UserSteps>,
     /// The maximum number of connections to each target.
     pub(crate) connections: u32,
     /// When the connections are opened: before the load, or as needed.
@@ -98,7 +100,7 @@ enum Asked {
 
 /// The rule by which a pool's requests start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
+enum StartRule {
     /// Arrivals by a law, for all users together.
     Open,
     /// Users that start again after they have finished.
@@ -107,12 +109,12 @@ enum Rule {
     PerUser,
 }
 
-impl Rule {
+impl StartRule {
     /// The rule that a pool's settings mean.
     fn compile(
         pool: &Pool,
         replay: Option<&Replay>,
-        users: Option<&Users>,
+        users: Option<&UserSteps>,
         asked: Asked,
         scope: &mut Scope<'_>,
     ) -> Self {
@@ -178,9 +180,14 @@ pub(crate) fn load(
         end: users_end,
     } = crew::compile_crew(written, scope);
     let asked = asked(counts.connections.as_ref(), scope);
-    let rule = Rule::compile(pool, replay.as_ref(), users.as_ref(), asked, scope);
-    let streams = streams(counts.streams.as_ref(), http, rule != Rule::Open, scope);
-    let most = users.as_ref().map(Users::most);
+    let rule = StartRule::compile(pool, replay.as_ref(), users.as_ref(), asked, scope);
+    let streams = streams(
+        counts.streams.as_ref(),
+        http,
+        rule != StartRule::Open,
+        scope,
+    );
+    let most = users.as_ref().map(UserSteps::most);
     let carried = match asked {
         Asked::Number(count) => Some(count.saturating_mul(streams)),
         Asked::Nothing | Asked::AsNeeded => None,
@@ -188,9 +195,9 @@ pub(crate) fn load(
     let present = most.or(carried).unwrap_or(1);
     let ahead = Carriers::ahead(present.div_ceil(streams.max(1)));
     let (load, usual) = match rule {
-        Rule::Closed => (closed(written, present, scope), ahead),
-        Rule::PerUser => (per_user(written, present, scope), ahead),
-        Rule::Open => {
+        StartRule::Closed => (closed(written, present, scope), ahead),
+        StartRule::PerUser => (per_user(written, present, scope), ahead),
+        StartRule::Open => {
             let load = open(written, replay, scope);
             let unbounded = takes_all(&load) || keeps_users_apart(pool);
             let usual = match (asked, most) {
@@ -216,7 +223,7 @@ pub(crate) fn load(
     }
     Loaded {
         load,
-        users: users.filter(|users| rule == Rule::Open || users.changes().len() > 1),
+        users: users.filter(|users| rule == StartRule::Open || users.changes().len() > 1),
         connections: carriers.count,
         growth: carriers.growth,
         streams,

@@ -23,7 +23,7 @@ use crate::script::{self, Asked, ScriptRules};
 use crate::taken::Recorded;
 use crate::template_scope::TemplateScope;
 use drumfire_data::Sources;
-use drumfire_document::{Expect as Written, Field, Place, Pool, Request, Text};
+use drumfire_document::{ExpectSettings as Written, Field, Place, Pool, Request, Text};
 use drumfire_extract::{Check, Expectation, Extractor, Rules, Sampled, Share, Take};
 use drumfire_plan::{Expect, Inspection, MismatchKind};
 use drumfire_schema::{JsonReplies, Method};

@@ -6,14 +6,14 @@
 //! the way of its requests.
 
 use crate::scope::{Scope, is_on};
-use drumfire_document::{Place, Reach};
+use drumfire_document::{Place, ReachSettings};
 use drumfire_plan::{Header, Host as UrlHost, NoProxy, Proxy, Scheme, Tunnels, Url};
 
 /// The word that disables any proxy, including the environment's.
 const NONE: &str = "none";
 
 /// The proxy for these URLs, if there is one.
-pub(crate) fn proxy(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
+pub(crate) fn proxy(reach: &ReachSettings, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     let mut proxy = named(reach, urls, scope)?;
     if is_on(&reach.proxy_tunnel) {
         proxy.tunnels = Tunnels::All;
@@ -27,7 +27,7 @@ pub(crate) fn proxy(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Optio
 }
 
 /// The written proxy, or else the environment's.
-fn named(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
+fn named(reach: &ReachSettings, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     match &reach.proxy {
         Some(text) if text.value == NONE => None,
         Some(text) => {

@@ -1,9 +1,9 @@
 //! HTTP requests: their targets and their contents.
 //!
-//! [`Requests`] is created once per pool and then receives each of its requests in the plan's order
-//! ([`Requests::add_requests`]). A request inherits the pool's fields under other names, and the
-//! pool's body if it lacks a body. These are compiled with the first request and reused. A list of
-//! URLs becomes one request per line, all with the same contents.
+//! [`RequestCompiler`] is created once per pool and then receives each of its requests in the
+//! plan's order ([`RequestCompiler::add_requests`]). A request inherits the pool's fields under
+//! other names, and the pool's body if it lacks a body. These are compiled with the first request
+//! and reused. A list of URLs becomes one request per line, all with the same contents.
 //!
 //! A request with a varying part gets [`RequestTemplates`], which render the varying parts.
 //! Otherwise, the engine prepares its bytes once.
@@ -31,10 +31,10 @@ use std::sync::Arc;
 
 /// The compiler of a pool's HTTP requests, with their shared settings.
 ///
-/// Call [`Requests::new`] first, which reads the target, and then [`Requests::add_requests`] for
-/// each request. Between two calls, the compiler keeps only the pool's compiled fields and body;
-/// the caller keeps the requests in [`Made`].
-pub(crate) struct Requests<'a> {
+/// Call [`RequestCompiler::new`] first, which reads the target, and then
+/// [`RequestCompiler::add_requests`] for each request. Between two calls, the compiler keeps only
+/// the pool's compiled fields and body; the caller keeps the requests in [`Made`].
+pub(crate) struct RequestCompiler<'a> {
     /// The pool, with its settings filled in from the defaults.
     pool: &'a Pool,
     /// The target to which paths are relative; `None` if no target was written, or after a mistake
@@ -51,7 +51,7 @@ struct Common {
     content: Content,
 }
 
-impl<'a> Requests<'a> {
+impl<'a> RequestCompiler<'a> {
     /// Creates the compiler of a pool's requests. The target is read once, and its mistakes are
     /// noted.
     pub(crate) fn new(pool: &'a Pool, scope: &mut Scope<'_>) -> Self {

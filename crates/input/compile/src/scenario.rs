@@ -25,7 +25,7 @@ use crate::ammo::refuse_step;
 use crate::made::Made;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
-use drumfire_data::{Condition, SetValue};
+use drumfire_data::{SetValue, StepCondition};
 use drumfire_document::Layer as _;
 use drumfire_document::{
     Ask, Branch, Count, Loop, Pool, Request, RequestStep, Scenario as WrittenScenario,
@@ -321,7 +321,7 @@ where
     /// has reached the place.
     fn ask(&mut self, text: &Text, templates: &TemplateScope) -> Option<usize> {
         let place = self.place();
-        let condition = Condition::compile(&text.value, place, &templates.for_values());
+        let condition = StepCondition::compile(&text.value, place, &templates.for_values());
         let condition = self.scope.found.ok(&text.place, condition)?;
         let tried = templates.try_condition(&condition, &text.place);
         self.scope.found.ok(&text.place, tried)?;

@@ -14,7 +14,7 @@ use crate::host::{Found, SchemaQuestion};
 use crate::metadata;
 use crate::scope::Scope;
 use drumfire_document::{Diagnostic, Fault};
-use drumfire_document::{Place, Schema as Written, names};
+use drumfire_document::{Place, SchemaSource as Written, names};
 use drumfire_plan::Inquiry;
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;

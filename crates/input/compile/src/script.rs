@@ -20,7 +20,7 @@ use drumfire_data::Sources;
 use drumfire_document::{Field, Pool, Text};
 use drumfire_extract::Rules;
 use drumfire_plan::{
-    CallSteps, DataError, Datum, Finding, Functions, Inspection, Mismatch, MismatchKind,
+    CallSteps, DataError, Datum, Finding, Inspection, Mismatch, MismatchKind, PlanFunctions,
     RequestContext, Response, Taken, ValueForm, VariableId, secret,
 };
 use drumfire_script::Script;
@@ -36,7 +36,7 @@ const WORD: &str = "js ";
 pub(crate) struct Own {
     pub(crate) sources: Arc<Sources>,
     /// The script's functions; `None` for a pool without a script.
-    pub(crate) script: Option<Arc<dyn Functions>>,
+    pub(crate) script: Option<Arc<dyn PlanFunctions>>,
 }
 
 /// The sources of a pool, with the functions of its script if it has one.
@@ -55,7 +55,7 @@ pub(crate) fn sources(pool: &Pool, sources: &Arc<Sources>, scope: &mut Scope<'_>
 
 /// Loads a script from a file. Returns `None` after a mistake was noted. Loading has the bounds of
 /// a call, so a script that never ends is refused here.
-fn load(path: &Text, scope: &mut Scope<'_>) -> Option<Arc<dyn Functions>> {
+fn load(path: &Text, scope: &mut Scope<'_>) -> Option<Arc<dyn PlanFunctions>> {
     let bytes = scope.file(path)?;
     let text = utf8::text(&bytes).map_err(|what| format!("the script is {what}"));
     let loaded = text.and_then(|text| {
@@ -83,7 +83,7 @@ struct ScriptTake {
 pub(crate) struct ScriptRules {
     /// The rules that need no interpreter, which are evaluated first.
     rules: Rules,
-    functions: Arc<dyn Functions>,
+    functions: Arc<dyn PlanFunctions>,
     /// The function that judges the response; `None` if functions only take values.
     judge: Option<String>,
     takes: Vec<ScriptTake>,

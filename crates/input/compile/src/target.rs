@@ -10,7 +10,7 @@
 
 use crate::scope::{Scope, is_on};
 use drumfire_document::names;
-use drumfire_document::{Place, Reach, Text};
+use drumfire_document::{Place, ReachSettings, Text};
 use drumfire_plan::Url;
 use std::path::PathBuf;
 
@@ -22,7 +22,11 @@ pub(crate) struct CallTarget {
 }
 
 /// The target of a pool's calls; over TLS, unless the target or `plaintext` disables it.
-pub(crate) fn of_calls(reach: &Reach, place: &Place, scope: &mut Scope<'_>) -> Option<CallTarget> {
+pub(crate) fn of_calls(
+    reach: &ReachSettings,
+    place: &Place,
+    scope: &mut Scope<'_>,
+) -> Option<CallTarget> {
     let Some(text) = &reach.target else {
         let message = "calls need a `target`; write one such as orders.test:443";
         scope.found.add(place, message);

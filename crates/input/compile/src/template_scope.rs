@@ -14,11 +14,11 @@
 //! unknown name is an error in any case.
 
 use crate::scope::Scope;
-use drumfire_data::{Condition, SetValue, Sources, Template, Text as Kind, TextTemplate as _};
+use drumfire_data::{SetValue, Sources, StepCondition, Template, Text as Kind, TextTemplate as _};
 use drumfire_document::{Field, Place, Step as Written, Text};
 use drumfire_plan::{
-    Condition as _, DataError, Functions, RequestContext, Step, Value as _, ValueForm, VariableId,
-    Variables,
+    Condition as _, DataError, PlanFunctions, RequestContext, Step, Value as _, ValueForm,
+    VariableId, Variables,
 };
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(crate) struct TemplateScope {
     /// The places of texts of which a part is a stand-in, because the setup takes its value.
     late: Arc<[Place]>,
     /// The functions of the pool's script.
-    pub(crate) script: Option<Arc<dyn Functions>>,
+    pub(crate) script: Option<Arc<dyn PlanFunctions>>,
 }
 
 impl TemplateScope {
@@ -67,7 +67,7 @@ impl TemplateScope {
     }
 
     /// Returns the scope with a script. The sources already contain its functions.
-    pub(crate) fn with_script(self, script: Option<Arc<dyn Functions>>) -> Self {
+    pub(crate) fn with_script(self, script: Option<Arc<dyn PlanFunctions>>) -> Self {
         Self { script, ..self }
     }
 
@@ -178,7 +178,11 @@ impl TemplateScope {
 
     /// Tries a condition at a place in the first iteration. A condition that fails and has read a
     /// value that is known only in the run is not an error.
-    pub(crate) fn try_condition(&self, condition: &Condition, place: &Place) -> Result<(), String> {
+    pub(crate) fn try_condition(
+        &self,
+        condition: &StepCondition,
+        place: &Place,
+    ) -> Result<(), String> {
         let holds = condition.holds(&self.first);
         self.judged(holds, condition.variables(), place).map(drop)
     }

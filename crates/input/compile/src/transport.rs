@@ -22,8 +22,8 @@ use crate::load::Loaded;
 use crate::scope::{Scope, is_on};
 use drumfire_document::names;
 use drumfire_document::{
-    Connections as Written, Reach as WrittenReach, Settings, Text, Timeouts as WrittenTimeouts,
-    Tls as WrittenTls,
+    Connections as Written, ReachSettings as WrittenReach, Settings, Text,
+    TimeoutSettings as WrittenTimeouts, TlsSettings as WrittenTls,
 };
 use drumfire_plan::{
     Affinity, Compressed, Connections, Cookies, ExpectContinue, HttpOptions, HttpVersion,

@@ -7,7 +7,7 @@
 //! the difference between runs with two counts: instructions, which a busy machine does not change
 //! (`valgrind --tool=callgrind`), or time.
 
-use drumfire_data::{Condition, RenderContext, Sources, Template, Text};
+use drumfire_data::{RenderContext, Sources, StepCondition, Template, Text};
 use drumfire_plan::{Condition as _, RequestContext, ValueForm, VariableId, Variables};
 use std::error::Error;
 use std::hint::black_box;
@@ -40,7 +40,8 @@ fn evaluate(text: &str, count: u32) -> Result<(), Box<dyn Error>> {
         ..RequestContext::default()
     };
     if !text.contains("{{") {
-        let condition = Condition::compile(text, 0, &sources).map_err(|error| error.to_string())?;
+        let condition =
+            StepCondition::compile(text, 0, &sources).map_err(|error| error.to_string())?;
         for _ in 0..count {
             black_box(
                 condition

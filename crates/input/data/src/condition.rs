@@ -18,14 +18,14 @@ pub const CONDITION_MAX: usize = 4_096;
 
 /// A condition of a scenario's steps.
 #[derive(Clone, Debug)]
-pub struct Condition {
+pub struct StepCondition {
     language: Arc<Language>,
     text: TextId,
     /// Separates the random values from the values of requests and other steps.
     pass: u64,
 }
 
-impl Condition {
+impl StepCondition {
     /// Reads a condition, in double braces or without. `step` is the number of its step, which
     /// separates the random values as for a [`crate::SetValue`].
     ///
@@ -74,7 +74,7 @@ impl Condition {
     }
 }
 
-impl drumfire_plan::Condition for Condition {
+impl drumfire_plan::Condition for StepCondition {
     fn holds(&self, request: &RequestContext) -> Result<bool, DataError> {
         let mut context = RenderContext::new(request.clone(), 0, self.pass);
         self.language.jinja()?.holds(self.text, &mut context)
@@ -106,7 +106,7 @@ fn advice(text: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::Condition;
+    use super::StepCondition;
     use crate::{Feed, Order, Sources};
     use drumfire_plan::{Condition as _, RequestContext, ValueForm, VariableId, Variables};
     use std::sync::Arc;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     fn holds_with(text: &str, sources: &Arc<Sources>) -> Result<bool, String> {
-        let compiled = Condition::compile(text, 3, sources);
+        let compiled = StepCondition::compile(text, 3, sources);
         let condition = compiled.map_err(|error| error.to_string())?;
         let mut variables = Variables::new(6);
         variables.set_as(VariableId(4), ValueForm::Json, Ok("null"));

@@ -6,7 +6,7 @@
 use crate::Random;
 use crate::render_context::RenderContext;
 use drumfire_gotemplate::{
-    Call, Env, Escape, Fault, Functions, IntKind, Template, Value as GoValue, float_text,
+    Call, Env, Escape, Fault, Functions, GoTemplate, IntKind, Value as GoValue, float_text,
 };
 use minijinja::Value;
 use minijinja::value::{Object, ObjectRepr, ValueKind};
@@ -30,7 +30,7 @@ const NAME: &str = "template";
 
 thread_local! {
     /// Templates that were parsed, by their texts.
-    static PARSED: RefCell<HashMap<Box<str>, Template>> = RefCell::default();
+    static PARSED: RefCell<HashMap<Box<str>, GoTemplate>> = RefCell::default();
 }
 
 /// A value that Go has read from JSON: its numbers are `float64` in templates of Go's, and are printed
@@ -106,7 +106,7 @@ pub(crate) fn render(
     context: &mut RenderContext,
 ) -> Result<String, String> {
     let template = parsed(text)?.escaping(escape);
-    let data = go_value(data, Numbers::Go, 0)?;
+    let data = go_value(data, NumberSource::Go, 0)?;
     let mut out = String::new();
     let mut env = Request { context };
     let executed = template.execute(&data, &mut env, &mut out);
@@ -127,7 +127,7 @@ fn made_up(text: &str) -> &'static str {
 }
 
 /// The template of a text, which is parsed once.
-fn parsed(text: &str) -> Result<Template, String> {
+fn parsed(text: &str) -> Result<GoTemplate, String> {
     static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
     PARSED.with_borrow_mut(|known| {
         if let Some(template) = known.get(text) {
@@ -139,7 +139,7 @@ fn parsed(text: &str) -> Result<Template, String> {
                 .with("randInt", "a*", random_int)
                 .with("randString", "a*", random_string)
         });
-        let template = Template::parse(NAME, text, functions);
+        let template = GoTemplate::parse(NAME, text, functions);
         let template = template.map_err(|error| error.to_string())?;
         if known.len() == PARSED_MAX {
             known.clear();
@@ -167,14 +167,14 @@ impl Env for Request<'_> {
 
 /// Where the numbers of a value come from.
 #[derive(Clone, Copy)]
-enum Numbers {
+enum NumberSource {
     /// A program: whole ones are integers.
     Go,
     /// JSON: all are `float64`.
     Json,
 }
 
-impl Numbers {
+impl NumberSource {
     /// A number with its Go type.
     fn go(self, value: &Value) -> GoValue {
         let float = f64::try_from(value.clone()).unwrap_or(f64::NAN);
@@ -198,12 +198,12 @@ fn whole_number(value: &Value) -> Option<i64> {
 }
 
 /// A value with its Go type.
-fn go_value(value: &Value, numbers: Numbers, depth: u32) -> Result<GoValue, String> {
+fn go_value(value: &Value, numbers: NumberSource, depth: u32) -> Result<GoValue, String> {
     if depth > DEPTH_MAX {
         return Err(format!("values are nested more than {DEPTH_MAX} deep"));
     }
     if let Some(GoJson(value)) = value.downcast_object_ref() {
-        return go_value(value, Numbers::Json, depth + 1);
+        return go_value(value, NumberSource::Json, depth + 1);
     }
     if let Some(text) = value.as_str() {
         return Ok(text.into());

@@ -14,7 +14,7 @@ use crate::{JsonPlace, Sources, escape_json, typed};
 use crate::{date, go_text};
 use drumfire_gotemplate::Escape;
 use drumfire_plan::{
-    CallSteps, DataCause, DataError, Datum, Functions, ValueForm, percent, secret,
+    CallSteps, DataCause, DataError, Datum, PlanFunctions, ValueForm, percent, secret,
 };
 use minijinja::value::{Enumerator, Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{
@@ -51,7 +51,7 @@ struct Rendering {
     /// bound.
     room: usize,
     /// The value that was printed last.
-    printed: Printed,
+    printed: PrintedValue,
     /// Whether the condition holds.
     holds: bool,
     /// The cause of a failure.
@@ -69,7 +69,7 @@ struct Entry {
 
 /// A value that was printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Printed {
+pub(crate) struct PrintedValue {
     /// Whether the value is marked as safe: written without escaping.
     pub(crate) is_safe: bool,
     /// Its type.
@@ -87,7 +87,7 @@ impl Rendering {
 pub(crate) struct Jinja {
     environment: Environment<'static>,
     kind: Kind,
-    context: Arc<Context>,
+    context: Arc<JinjaContext>,
     texts: Vec<Compiled>,
 }
 
@@ -137,7 +137,7 @@ impl Jinja {
         operators::register(&mut environment);
         let added = environment.add_template(ENTRY, "{{ 0 }}");
         debug_assert!(added.is_ok(), "the entry is a template");
-        let context = Context {
+        let context = JinjaContext {
             sources: Arc::clone(sources),
             by_column: Vec::new(),
             lacking: Vec::new(),
@@ -205,7 +205,7 @@ impl Jinja {
         text: TextId,
         context: &mut RenderContext,
         out: &mut String,
-    ) -> Result<Printed, DataError> {
+    ) -> Result<PrintedValue, DataError> {
         Ok(self.render(text, Part::Value, context, out)?.printed)
     }
 
@@ -255,7 +255,7 @@ impl Jinja {
             entry,
             place,
             room,
-            printed: Printed::default(),
+            printed: PrintedValue::default(),
             holds: false,
             cause: DataCause::Data,
             steps: CallSteps::Own,
@@ -404,7 +404,7 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Res
         return with_rendering(|rendering| rendering.holds = holds);
     }
     let (escape, room) = with_rendering(|rendering| {
-        rendering.printed = Printed {
+        rendering.printed = PrintedValue {
             is_safe: value.is_safe(),
             form: typed::form(value),
         };
@@ -477,7 +477,7 @@ impl io::Write for Sink<'_> {
 
 /// The variables of a rendering.
 #[derive(Clone, Debug)]
-struct Context {
+struct JinjaContext {
     sources: Arc<Sources>,
     /// The feeds of one column that are read by the column's name.
     by_column: Vec<usize>,
@@ -485,7 +485,7 @@ struct Context {
     lacking: Vec<String>,
 }
 
-impl Object for Context {
+impl Object for JinjaContext {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Map
     }
@@ -701,7 +701,7 @@ fn random_string(length: &Value) -> Result<String, Error> {
 
 /// Calls a function of the plan's script.
 fn call_own(
-    functions: Option<&dyn Functions>,
+    functions: Option<&dyn PlanFunctions>,
     state: &mut State<'_, '_>,
     name: &str,
     arguments: &[Value],

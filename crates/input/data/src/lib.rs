@@ -1,8 +1,8 @@
 //! Data that varies between requests: lists, feeds and templates, each a function of the request's
 //! number and a seed, so that any worker can render any request.
 //!
-//! Knows the language of templates ([`Template`]) and conditions ([`Condition`]), the values that
-//! they read ([`Sources`]), and the order of a list ([`Order`]). Must not know I/O, clocks or
+//! Knows the language of templates ([`Template`]) and conditions ([`StepCondition`]), the values
+//! that they read ([`Sources`]), and the order of a list ([`Order`]). Must not know I/O, clocks or
 //! protocols: the bytes of files and the time are arguments. Start reading at [`Template`].
 //!
 //! Every value is a function of a [`drumfire_plan::RequestContext`]. Files larger than memory are
@@ -46,7 +46,7 @@ pub use ammo::{
     AMMO_FORMATS, Ammo, AmmoData, AmmoError, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
     Calls, Class, Precedence, Storage, Timing,
 };
-pub use condition::{CONDITION_MAX, Condition};
+pub use condition::{CONDITION_MAX, StepCondition};
 pub use date::rfc3339;
 pub use drumfire_gotemplate::float_text as go_float;
 pub use drumfire_plan::Random;

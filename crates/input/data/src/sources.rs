@@ -2,7 +2,7 @@
 
 use crate::names::{LANGUAGE, VARIABLES};
 use crate::{Deal, Feed, FeedOrder};
-use drumfire_plan::{DataError, Functions, RequestContext, VariableId};
+use drumfire_plan::{DataError, PlanFunctions, RequestContext, VariableId};
 use minijinja::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ pub struct Sources {
     variables: Vec<Variable>,
     asked_for: AskedFor,
     /// The functions that the plan brings.
-    functions: Option<Arc<dyn Functions>>,
+    functions: Option<Arc<dyn PlanFunctions>>,
     /// Names of values that a plan has and templates lack, each with the reference to it.
     references: Arc<BTreeMap<String, String>>,
 }
@@ -95,7 +95,7 @@ impl Sources {
 
     /// The same sources with functions, which a template calls as `js('name', …)`.
     #[must_use]
-    pub fn with_functions(self, functions: Arc<dyn Functions>) -> Self {
+    pub fn with_functions(self, functions: Arc<dyn PlanFunctions>) -> Self {
         Self {
             functions: Some(functions),
             ..self
@@ -118,7 +118,7 @@ impl Sources {
     }
 
     /// The functions that the plan brings.
-    pub(crate) const fn functions(&self) -> Option<&Arc<dyn Functions>> {
+    pub(crate) const fn functions(&self) -> Option<&Arc<dyn PlanFunctions>> {
         self.functions.as_ref()
     }
 

@@ -11,7 +11,7 @@ pub(crate) enum Part<'a> {
 
 /// The kind of template that a text is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Split<'a> {
+pub(crate) enum SplitTemplate<'a> {
     /// Nothing is computed.
     Static,
     /// Text and expressions.
@@ -21,23 +21,23 @@ pub(crate) enum Split<'a> {
 }
 
 /// Cuts a template.
-pub(crate) fn split(source: &str) -> Split<'_> {
+pub(crate) fn split(source: &str) -> SplitTemplate<'_> {
     let mut parts = Vec::new();
     let mut rest = source;
     loop {
         let Some(at) = next_tag(rest) else {
             if parts.is_empty() {
-                return Split::Static;
+                return SplitTemplate::Static;
             }
             push_text(&mut parts, rest);
-            return Split::Parts(parts);
+            return SplitTemplate::Parts(parts);
         };
         let inside = &rest[at + 2..];
         if rest.as_bytes()[at + 1] != b'{' || inside.starts_with(['-', '+']) {
-            return Split::Whole;
+            return SplitTemplate::Whole;
         }
         let Some(end) = expression_end(inside) else {
-            return Split::Whole;
+            return SplitTemplate::Whole;
         };
         push_text(&mut parts, &rest[..at]);
         parts.push(Part::Expression(inside[..end].trim()));
@@ -86,7 +86,7 @@ fn expression_end(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, Split, split};
+    use super::{Part, SplitTemplate, split};
 
     #[test]
     fn templates_are_cut_where_expressions_are() {
@@ -105,7 +105,7 @@ mod tests {
                 vec![Text("{\"a\":{\"b\":\""), Expression("n"), Text("\"}}")],
             ),
         ] {
-            assert_eq!(split(source), Split::Parts(parts), "{source}");
+            assert_eq!(split(source), SplitTemplate::Parts(parts), "{source}");
         }
     }
 
@@ -119,10 +119,10 @@ mod tests {
             "{{ a",
             "{{ a }",
         ] {
-            assert_eq!(split(source), Split::Whole, "{source}");
+            assert_eq!(split(source), SplitTemplate::Whole, "{source}");
         }
         for source in ["", "a", "{ {", "{\"a\": {}}", "}}"] {
-            assert_eq!(split(source), Split::Static, "{source}");
+            assert_eq!(split(source), SplitTemplate::Static, "{source}");
         }
     }
 }

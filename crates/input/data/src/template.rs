@@ -2,10 +2,10 @@
 //! random values and feeds.
 
 use crate::expression::Simple;
-use crate::jinja::{Jinja, Printed, RENDERED_MAX, TextId, in_template, too_long};
+use crate::jinja::{Jinja, PrintedValue, RENDERED_MAX, TextId, in_template, too_long};
 use crate::names::VARIABLES;
 use crate::program::Kind;
-use crate::split::{Part, Split, split};
+use crate::split::{Part, SplitTemplate, split};
 use crate::{JsonPlace, RenderContext, Sources, TextTemplate, escape_json};
 use crate::{tags, typed};
 use drumfire_plan::{DataError, RequestContext, ValueForm, VariableId};
@@ -101,7 +101,7 @@ impl Template {
     /// Whether a text has nothing to compute.
     #[must_use]
     pub fn is_static(source: &str) -> bool {
-        split(source) == Split::Static
+        split(source) == SplitTemplate::Static
     }
 
     /// Compiles a text.
@@ -116,9 +116,9 @@ impl Template {
         let mut compiler = Compiler::new(sources, Kind::Template);
         tags::check(source).map_err(|error| TemplateError(in_template(source, &error)))?;
         let body = match split(source) {
-            Split::Static => Body::Pieces(vec![Piece::Text(source.to_owned())]),
-            Split::Parts(parts) => Body::Pieces(compiler.pieces(&parts)?),
-            Split::Whole => Body::Whole(compiler.compile_template(source)?),
+            SplitTemplate::Static => Body::Pieces(vec![Piece::Text(source.to_owned())]),
+            SplitTemplate::Parts(parts) => Body::Pieces(compiler.pieces(&parts)?),
+            SplitTemplate::Whole => Body::Whole(compiler.compile_template(source)?),
         };
         let language = Arc::new(compiler.language());
         Ok(Self {
@@ -269,7 +269,7 @@ impl Template {
         text: TextId,
         context: &mut RenderContext,
         out: &mut String,
-    ) -> Result<Printed, DataError> {
+    ) -> Result<PrintedValue, DataError> {
         context.enter(self.first_place + expression.place);
         self.language.jinja()?.expression(text, context, out)
     }

@@ -12,12 +12,12 @@ use crate::diagnostic::Findings;
 use crate::form::{AmmoKeys, BODY, Coding, DATA, FeedKeys, RequestKeys};
 use crate::keys::fields::{Fields as _, read_fields};
 use crate::keys::node::Node;
+use crate::keys::{DocumentKey, KeyValue};
 pub use crate::keys::{Flag, Group, Number, On};
-use crate::keys::{Key, KeyValue};
 use crate::{
-    CallOptions, CommonBody, CommonFields, Connections, Diagnostic, Document, Expect, Generator,
-    Http, Load, Monitoring, Outputs, Place, Placed, Reach, Reflection, Schema, Settings, Stop,
-    Stream, Text, Timeouts, Tls,
+    CallOptions, CommonBody, CommonFields, Connections, Diagnostic, Document, ExpectSettings,
+    Generator, Http, Load, Monitoring, Outputs, Place, Placed, ReachSettings, Reflection,
+    SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings, TlsSettings,
 };
 use drumfire_plan::secret;
 
@@ -38,10 +38,10 @@ struct Table {
     /// The prefix of the keys in messages, if another key has the same name.
     holder: &'static str,
     path: &'static [&'static str],
-    keys: &'static [Key],
+    keys: &'static [DocumentKey],
 }
 
-const fn table(path: &'static [&'static str], keys: &'static [Key]) -> Table {
+const fn table(path: &'static [&'static str], keys: &'static [DocumentKey]) -> Table {
     Table {
         holder: "",
         path,
@@ -49,7 +49,11 @@ const fn table(path: &'static [&'static str], keys: &'static [Key]) -> Table {
     }
 }
 
-const fn held(holder: &'static str, path: &'static [&'static str], keys: &'static [Key]) -> Table {
+const fn held(
+    holder: &'static str,
+    path: &'static [&'static str],
+    keys: &'static [DocumentKey],
+) -> Table {
     Table { holder, path, keys }
 }
 
@@ -60,11 +64,11 @@ const TABLES: &[Table] = &[
     table(IN_POOL, BODY.keys),
     table(IN_POOL, CommonBody::KEYS),
     table(IN_POOL, Http::KEYS),
-    held("expect", &["pools", POOL, "expect"], Expect::KEYS),
+    held("expect", &["pools", POOL, "expect"], ExpectSettings::KEYS),
     table(IN_REQUEST, DATA.keys),
     table(IN_REQUEST, Coding::KEYS),
     table(IN_REQUEST, CallOptions::KEYS),
-    table(IN_POOL, Schema::KEYS),
+    table(IN_POOL, SchemaSource::KEYS),
     held(
         "reflection",
         &["pools", POOL, "reflection"],
@@ -85,9 +89,9 @@ const TABLES: &[Table] = &[
     table(IN_POOL, Connections::KEYS),
     table(&["stop"], Stop::KEYS),
     table(&["generator"], Generator::KEYS),
-    table(IN_POOL, Timeouts::KEYS),
-    table(&["pools", POOL, "tls"], Tls::KEYS),
-    table(IN_POOL, Reach::KEYS),
+    table(IN_POOL, TimeoutSettings::KEYS),
+    table(&["pools", POOL, "tls"], TlsSettings::KEYS),
+    table(IN_POOL, ReachSettings::KEYS),
 ];
 
 /// A flag and the key that it sets.
@@ -96,7 +100,7 @@ pub struct FlagRow {
     /// The flag.
     pub flag: &'static Flag,
     /// The key.
-    pub key: &'static Key,
+    pub key: &'static DocumentKey,
     holder: &'static str,
     path: &'static [&'static str],
 }

@@ -33,12 +33,12 @@ use crate::keys::fields::{self, Fields as _, table};
 use crate::keys::node::{self, Node};
 use crate::keys::schema;
 pub use crate::keys::tree::Tree;
-pub use crate::keys::{Key, KeyTable, KeyValue};
+pub use crate::keys::{DocumentKey, KeyTable, KeyValue};
 use crate::{Bare, Diagnostic, Environment};
 use crate::{
-    CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Kept,
-    Load, Monitoring, Outputs, Payload, Place, Placed, Pool, Reach, Reflection, Schema, Settings,
-    Stop, Stream, Text, Timeouts, Tls,
+    CallOptions, CommonBody, CommonFields, Connections, Document, ExpectSettings, Generator, Http,
+    Kept, Load, Monitoring, Outputs, Payload, Place, Placed, Pool, ReachSettings, Reflection,
+    SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings, TlsSettings,
 };
 pub(crate) use ammo::AmmoKeys;
 pub(crate) use feeds::Keys as FeedKeys;
@@ -55,7 +55,7 @@ const VERSION: &str = "1";
 
 /// The readable part of a document, and all mistakes of its text.
 #[derive(Debug, Default)]
-pub struct Draft {
+pub struct DocumentDraft {
     /// The document, without the unreadable values.
     pub document: Document,
     /// The mistakes.
@@ -128,7 +128,7 @@ pub fn read(text: &str, name: &str) -> Result<Document, Vec<Diagnostic>> {
 
 /// Reads as much of a document as possible.
 #[must_use]
-pub fn draft(source: &Source<'_>) -> Draft {
+pub fn draft(source: &Source<'_>) -> DocumentDraft {
     let read = match source.syntax {
         Syntax::Yaml => node::read(source.text, source.name),
         Syntax::Toml => toml::read(source.text, source.name),
@@ -136,9 +136,9 @@ pub fn draft(source: &Source<'_>) -> Draft {
     let mut root = match read {
         Ok(root) => root,
         Err(diagnostic) => {
-            return Draft {
+            return DocumentDraft {
                 found: vec![*diagnostic],
-                ..Draft::default()
+                ..DocumentDraft::default()
             };
         }
     };
@@ -159,7 +159,7 @@ pub fn draft(source: &Source<'_>) -> Draft {
             .all(|part| !found.iter().any(|found| lies_in(found, part, entries))),
         _ => false,
     };
-    Draft {
+    DocumentDraft {
         document: read.document,
         found,
         unresolved: references.unresolved().to_vec(),
@@ -200,7 +200,7 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
 /// All possible keys of a document, in tables for the manual.
 #[must_use]
 pub fn key_tables() -> Vec<KeyTable> {
-    let tables: [(&str, &[&[Key]]); 26] = [
+    let tables: [(&str, &[&[DocumentKey]]); 26] = [
         ("plan", &[Root::KEYS, Document::KEYS]),
         ("stop", &[Stop::KEYS]),
         ("outputs", &[Outputs::KEYS]),
@@ -214,20 +214,20 @@ pub fn key_tables() -> Vec<KeyTable> {
         ("messages", &[CallPayload::KEYS]),
         ("stream", &[Stream::KEYS]),
         ("files of requests", &[AmmoKeys::KEYS]),
-        ("expect", &[Expect::KEYS]),
+        ("expect", &[ExpectSettings::KEYS]),
         (
             "defaults",
             &[Settings::KEYS, CommonFields::KEYS, Kept::KEYS],
         ),
         ("bodies", &[Option::<Payload>::KEYS, CommonBody::KEYS]),
         ("parts", &[PartKeys::KEYS]),
-        ("targets", &[Reach::KEYS]),
+        ("targets", &[ReachSettings::KEYS]),
         ("http", &[Http::KEYS]),
         ("connections", &[Connections::KEYS]),
-        ("timeouts", &[Timeouts::KEYS]),
-        ("tls", &[Tls::KEYS]),
+        ("timeouts", &[TimeoutSettings::KEYS]),
+        ("tls", &[TlsSettings::KEYS]),
         ("grpc", &[CallOptions::KEYS]),
-        ("schemas", &[Schema::KEYS]),
+        ("schemas", &[SchemaSource::KEYS]),
         ("reflection", &[Reflection::KEYS]),
         ("feeds", &[FeedKeys::KEYS]),
     ];
@@ -282,8 +282,8 @@ fn tree(document: &Document) -> Tree {
 #[cfg(test)]
 mod tests {
     use super::{
-        Expect, FeedKeys, Generator, KeyValue, Outputs, PartKeys, Pool, Reflection, Root,
-        ScenarioKeys, StepKeys, Stop, Stream, Tls, key_tables,
+        ExpectSettings, FeedKeys, Generator, KeyValue, Outputs, PartKeys, Pool, Reflection, Root,
+        ScenarioKeys, StepKeys, Stop, Stream, TlsSettings, key_tables,
     };
     use crate::keys::fields::Fields as _;
     use std::collections::BTreeSet;
@@ -301,9 +301,9 @@ mod tests {
             ScenarioKeys::keys,
             StepKeys::keys,
             Stream::keys,
-            Expect::keys,
+            ExpectSettings::keys,
             PartKeys::keys,
-            Tls::keys,
+            TlsSettings::keys,
             Reflection::keys,
             FeedKeys::keys,
         ] {

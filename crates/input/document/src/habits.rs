@@ -7,7 +7,7 @@
 
 /// The place of a habit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
+pub enum HabitPlace {
     /// A flag of `drumfire http`.
     Http,
     /// A flag of `drumfire grpc`.
@@ -26,7 +26,7 @@ pub enum On {
 #[derive(Clone, Copy, Debug)]
 pub struct Habit {
     /// The place.
-    pub on: On,
+    pub on: HabitPlace,
     /// The names, separated by spaces.
     pub typed: &'static str,
     /// The advice as a clause. Braces within backticks enclose an example of a value, which the
@@ -69,9 +69,9 @@ impl Habit {
 
 /// The habit of a name at a place.
 #[must_use]
-pub fn find(on: On, typed: &str) -> Option<&'static Habit> {
+pub fn find(on: HabitPlace, typed: &str) -> Option<&'static Habit> {
     let suits = |habit: &&Habit| match on {
-        On::Http | On::Grpc => habit.on == on || habit.on == On::Load,
+        HabitPlace::Http | HabitPlace::Grpc => habit.on == on || habit.on == HabitPlace::Load,
         _ => habit.on == on,
     };
     let mut habits = HABITS.iter().filter(suits);
@@ -80,7 +80,7 @@ pub fn find(on: On, typed: &str) -> Option<&'static Habit> {
 
 macro_rules! habits {
     ($($on:ident $typed:literal => $ours:expr;)*) => {
-        &[$(Habit { on: On::$on, typed: $typed, ours: $ours }),*]
+        &[$(Habit { on: HabitPlace::$on, typed: $typed, ours: $ours }),*]
     };
 }
 

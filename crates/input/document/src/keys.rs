@@ -13,4 +13,4 @@ pub(crate) mod tree;
 mod unquoted;
 
 pub use flag::{Flag, Group, Number, On};
-pub use key::{Key, KeyTable, KeyValue};
+pub use key::{DocumentKey, KeyTable, KeyValue};

@@ -35,6 +35,7 @@ pub use layer::Layer;
 pub use payload::{Part, PartContent, Payload};
 pub use place::{Count, Place, Placed, Switch, Text};
 pub use settings::{
-    CallOptions, CommonBody, CommonFields, Connections, Expect, Generator, Http, Kept, Load,
-    Monitoring, Outputs, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
+    CallOptions, CommonBody, CommonFields, Connections, ExpectSettings, Generator, Http, Kept,
+    Load, Monitoring, Outputs, ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream,
+    TimeoutSettings, TlsSettings,
 };

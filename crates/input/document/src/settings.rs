@@ -10,11 +10,11 @@ mod load;
 mod outputs;
 mod transport;
 
-pub use calls::{CallOptions, Reflection, Schema, Stream};
-pub use http::{CommonBody, CommonFields, Expect, Http, Kept};
+pub use calls::{CallOptions, Reflection, SchemaSource, Stream};
+pub use http::{CommonBody, CommonFields, ExpectSettings, Http, Kept};
 pub use load::{Generator, Load, Stop};
 pub use outputs::{Monitoring, Outputs};
-pub use transport::{Connections, Reach, Timeouts, Tls};
+pub use transport::{Connections, ReachSettings, TimeoutSettings, TlsSettings};
 
 use crate::Text;
 use crate::keys::fields::{nested, table};
@@ -24,15 +24,15 @@ table! {
     /// The settings of a pool, or of every pool, apart from its load and its requests.
     pub struct Settings [
         /// The target, and the way to it.
-        reach: Reach,
+        reach: ReachSettings,
         /// The protocol.
         http: Http,
         /// The connections.
         connections: Connections,
         /// The time that each phase may take.
-        timeouts: Timeouts,
+        timeouts: TimeoutSettings,
     ] {
-        tls: Tls = "Certificates and TLS sessions";
+        tls: TlsSettings = "Certificates and TLS sessions";
         templates: Option<Text> =
             "Template language: `jinja` (the default) or `none`; for calls also `go` (Go's templates with sprig and ghz's variables), `go-builtin` (the same without sprig) and `go-none` (no templates, and JSON is read as Go reads it). The flag sets `none`",
             Flag::new(Group::Data, "--no-templates",
@@ -40,7 +40,7 @@ table! {
         script: Option<Text> = "File with JavaScript functions";
     } [
         /// The source of the schema of calls.
-        schema: Schema,
+        schema: SchemaSource,
         /// The options of every call.
         options: CallOptions,
         /// The fields of every request and every call.

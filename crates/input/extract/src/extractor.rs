@@ -6,7 +6,7 @@ use crate::excerpt::excerpt;
 use crate::html::{self, CssSelector};
 use crate::json::JsonPath;
 use crate::pattern::Pattern;
-use crate::pick::{Pick, push, write_text};
+use crate::pick::{Occurrence, push, write_text};
 use crate::xml::XPath;
 use crate::{NoValue, ParseError};
 use drumfire_plan::{Response, ValueForm, suggestion};
@@ -39,7 +39,7 @@ use std::fmt;
 pub struct Extractor {
     text: Box<str>,
     source: Source,
-    pick: Pick,
+    pick: Occurrence,
 }
 
 /// The source of a value.
@@ -127,7 +127,7 @@ impl Extractor {
         let pick = match picked {
             None => source.usual_pick(),
             Some(picked) if source.may_be_many() => {
-                Pick::parse(picked).map_err(|error| error.behind(start + kind.len()))?
+                Occurrence::parse(picked).map_err(|error| error.behind(start + kind.len()))?
             }
             Some(_) => {
                 let reason =
@@ -274,10 +274,10 @@ impl fmt::Display for Extractor {
 
 impl Source {
     /// The default selection.
-    const fn usual_pick(&self) -> Pick {
+    const fn usual_pick(&self) -> Occurrence {
         match self {
-            Self::Cookie(_) => Pick::Last,
-            _ => Pick::FIRST,
+            Self::Cookie(_) => Occurrence::Last,
+            _ => Occurrence::FIRST,
         }
     }
 

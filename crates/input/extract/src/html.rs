@@ -5,7 +5,7 @@ mod bounded;
 
 pub(crate) use as_xml::as_xml;
 
-use crate::pick::{Pick, write_text};
+use crate::pick::{Occurrence, write_text};
 use crate::{NoValue, ParseError};
 use bounded::{ELEMENTS_MAX, parse};
 use scraper::{ElementRef, Selector};
@@ -65,7 +65,12 @@ impl CssSelector {
 
     /// Appends the selected elements: their texts with single blanks, or an attribute of the
     /// elements that have it.
-    pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
+    pub(crate) fn write(
+        &self,
+        pick: Occurrence,
+        body: &[u8],
+        out: &mut String,
+    ) -> Result<(), NoValue> {
         let text = text_of(body)?;
         let document = parse(text, self.elements_max)?;
         let mut elements = 0;
@@ -81,7 +86,7 @@ impl CssSelector {
                 Ok(())
             })
         };
-        if pick == Pick::Last {
+        if pick == Occurrence::Last {
             // Elements may be nested, so only one text is read.
             if let Some(last) = values.last() {
                 let _ = offer(last)?;

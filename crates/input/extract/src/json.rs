@@ -9,11 +9,11 @@ mod text;
 mod walk;
 
 use crate::excerpt::excerpt;
-use crate::pick::{Form, Pick};
+use crate::pick::{Form, Occurrence};
 use crate::{NoValue, ParseError};
 use children::{Children, find, find_one};
 use drumfire_plan::{ValueForm, secret};
-use path::{Path, Segment, Selector};
+use path::{Path, PathSegment, Selector};
 use scan::{Broken, Scanner};
 use std::ops::ControlFlow;
 use walk::Walk;
@@ -39,7 +39,7 @@ impl JsonPath {
     /// Appends the picked values of the body, and returns the type of the result.
     pub(crate) fn write(
         &self,
-        pick: Pick,
+        pick: Occurrence,
         body: &[u8],
         out: &mut String,
     ) -> Result<ValueForm, NoValue> {
@@ -47,7 +47,7 @@ impl JsonPath {
         let root = scanner.position();
         let mut gather = pick.gather(out);
         let mut value = scanner.clone();
-        let mut is_text = pick == Pick::Maybe;
+        let mut is_text = pick == Occurrence::Maybe;
         let mut visit = |at: usize| {
             gather.offer(|form, out| {
                 value.go_to(at);
@@ -107,7 +107,7 @@ impl JsonPath {
 
 /// Visits the single value of the segments.
 fn visit_one(
-    segments: &[Segment],
+    segments: &[PathSegment],
     scanner: &mut Scanner<'_>,
     visit: &mut dyn FnMut(usize) -> walk::Flow,
 ) -> walk::Flow {

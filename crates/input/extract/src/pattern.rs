@@ -1,7 +1,7 @@
 //! Regular expressions in the form of plans: `/id=(\d+)/i`.
 
 use crate::excerpt::excerpt;
-use crate::pick::{Pick, write_text};
+use crate::pick::{Occurrence, write_text};
 use crate::{NoValue, ParseError};
 use regex_automata::meta::{BuildError, Regex};
 use regex_automata::{Input, Span};
@@ -81,7 +81,12 @@ impl Pattern {
 
     /// Appends the selected matches: the first group of each, or the whole match if the expression
     /// has no groups.
-    pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
+    pub(crate) fn write(
+        &self,
+        pick: Occurrence,
+        body: &[u8],
+        out: &mut String,
+    ) -> Result<(), NoValue> {
         let mut gather = pick.gather(out);
         let mut input = Input::new(body);
         let mut work = 0_usize;

@@ -10,7 +10,7 @@ const LIST_MAX: usize = 1 << 20;
 
 /// Which of the found values an extractor takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pick {
+pub(crate) enum Occurrence {
     /// The n-th value, from 1.
     Nth(usize),
     /// The first value, or an empty text without values.
@@ -33,14 +33,14 @@ pub(crate) enum Form {
 }
 
 /// The words for selections other than numbers.
-const WORDS: [(&str, Pick); 4] = [
-    ("maybe", Pick::Maybe),
-    ("last", Pick::Last),
-    ("count", Pick::Count),
-    ("all", Pick::All),
+const WORDS: [(&str, Occurrence); 4] = [
+    ("maybe", Occurrence::Maybe),
+    ("last", Occurrence::Last),
+    ("count", Occurrence::Count),
+    ("all", Occurrence::All),
 ];
 
-impl Pick {
+impl Occurrence {
     /// Selects the first value.
     pub(crate) const FIRST: Self = Self::Nth(1);
 
@@ -82,7 +82,7 @@ impl Pick {
 
 /// The selection so far.
 pub(crate) struct Gather<'o> {
-    pick: Pick,
+    pick: Occurrence,
     found: usize,
     start: usize,
     out: &'o mut String,
@@ -97,20 +97,20 @@ impl Gather<'_> {
     ) -> Result<ControlFlow<()>, NoValue> {
         self.found += 1;
         match self.pick {
-            Pick::Nth(n) if n == self.found => {
+            Occurrence::Nth(n) if n == self.found => {
                 write(Form::Plain, self.out)?;
                 return Ok(ControlFlow::Break(()));
             }
-            Pick::Maybe => {
+            Occurrence::Maybe => {
                 write(Form::Plain, self.out)?;
                 return Ok(ControlFlow::Break(()));
             }
-            Pick::Nth(_) | Pick::Count => {}
-            Pick::Last => {
+            Occurrence::Nth(_) | Occurrence::Count => {}
+            Occurrence::Last => {
                 self.out.truncate(self.start);
                 write(Form::Plain, self.out)?;
             }
-            Pick::All => {
+            Occurrence::All => {
                 self.out.push(if self.found == 1 { '[' } else { ',' });
                 write(Form::Json, self.out)?;
                 if self.out.len() - self.start > LIST_MAX {
@@ -124,17 +124,17 @@ impl Gather<'_> {
     /// Ends the selection; `absent` gives the reason if there are no values.
     pub(crate) fn finish(self, absent: impl FnOnce() -> NoValue) -> Result<(), NoValue> {
         match (self.pick, self.found) {
-            (Pick::Count, found) => push(self.out, found),
-            (Pick::All, 0) => self.out.push_str("[]"),
-            (Pick::All, _) => self.out.push(']'),
-            (Pick::Maybe, _) => {}
+            (Occurrence::Count, found) => push(self.out, found),
+            (Occurrence::All, 0) => self.out.push_str("[]"),
+            (Occurrence::All, _) => self.out.push(']'),
+            (Occurrence::Maybe, _) => {}
             (_, 0) => return Err(absent()),
-            (Pick::Nth(n), found) if found < n => {
+            (Occurrence::Nth(n), found) if found < n => {
                 return Err(NoValue::missing(format!(
                     "there is no `#{n}`, only {found}"
                 )));
             }
-            (Pick::Nth(_) | Pick::Last, _) => {}
+            (Occurrence::Nth(_) | Occurrence::Last, _) => {}
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ mod tests {
     fn each_pick_takes_its_own() {
         let check = |pick: &str, values: &[u32], expected: Result<&str, &str>| {
             let mut out = String::from("before ");
-            let mut gather = Pick::parse(pick).expect("a pick").gather(&mut out);
+            let mut gather = Occurrence::parse(pick).expect("a pick").gather(&mut out);
             for n in values {
                 let flow = gather.offer(|_, out| {
                     push(out, n);
@@ -213,10 +213,10 @@ mod tests {
             ("", "invalid `#`"),
             ("99999999999999999999999", "invalid `#9"),
         ] {
-            let error = Pick::parse(text).expect_err(text);
+            let error = Occurrence::parse(text).expect_err(text);
             assert!(error.reason.contains(reason), "{error}");
         }
-        let near = Pick::parse("counts").expect_err("no pick");
+        let near = Occurrence::parse("counts").expect_err("no pick");
         assert!(near.reason.contains("did you mean `count`?"), "{near}");
     }
 }

@@ -3,7 +3,7 @@
 mod names;
 
 use crate::excerpt::excerpt;
-use crate::pick::{Pick, write_text};
+use crate::pick::{Occurrence, write_text};
 use crate::{NoValue, ParseError};
 use drumfire_plan::suggestion;
 use std::borrow::Cow;
@@ -92,7 +92,12 @@ impl XPath {
 
     /// Appends the selected values: the texts of nodes, or the single value of an expression
     /// without nodes.
-    pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
+    pub(crate) fn write(
+        &self,
+        pick: Occurrence,
+        body: &[u8],
+        out: &mut String,
+    ) -> Result<(), NoValue> {
         let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
         let text = std::str::from_utf8(body).map_err(|error| {
             let at = error.valid_up_to();
@@ -104,7 +109,7 @@ impl XPath {
             let values = match value {
                 XPathValue::NodeSet(mut nodes) => {
                     // Nodes may be nested, so only one text is read.
-                    if pick == Pick::Last {
+                    if pick == Occurrence::Last {
                         nodes.drain(..nodes.len().saturating_sub(1));
                     }
                     let single = |node| XPathValue::NodeSet(vec![node]);

@@ -1,6 +1,6 @@
 //! Access logs: the requested paths, and their frequencies.
 
-use crate::exchange::{Exchange, Exchanges, Words, origin};
+use crate::exchange::{Exchange, ImportedRequests, Words, origin};
 use drumfire_data::{LOG_FORMATS, LogLine, LogReader, LogRequest};
 use drumfire_plan::{Method, percent};
 use std::collections::{BTreeSet, HashMap};
@@ -11,7 +11,7 @@ const REQUESTS_MAX: usize = 1_000;
 const HOSTS_MAX: usize = 3;
 
 /// Reads the lines of a log.
-pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
+pub(crate) fn read(text: &str) -> Result<ImportedRequests, String> {
     let mut log = Log::default();
     let mut reader = LogReader::default();
     for (number, line) in (1..).zip(text.lines()) {
@@ -82,7 +82,7 @@ impl Log {
         *self.counts.entry((request.method, target)).or_default() += 1;
     }
 
-    fn exchanges(mut self) -> Result<Exchanges, String> {
+    fn exchanges(mut self) -> Result<ImportedRequests, String> {
         let is_log = !self.counts.is_empty() || self.with_body.count > 0;
         let broken = (self.broken.count > 0).then(|| {
             format!(
@@ -95,7 +95,7 @@ impl Log {
             Some(why) if !is_log => return Err(format!("{why}; drumfire reads {LOG_FORMATS}")),
             _ => {}
         }
-        let mut all = Exchanges::default();
+        let mut all = ImportedRequests::default();
         let counts = std::mem::take(&mut self.counts);
         let mut sorted: Vec<((String, String), u64)> = counts.into_iter().collect();
         sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -112,7 +112,7 @@ impl Log {
     }
 
     /// Notes the lines that are left out.
-    fn note(&self, rare: u64, all: &mut Exchanges) {
+    fn note(&self, rare: u64, all: &mut ImportedRequests) {
         for (left, what) in [
             (
                 &self.unread,

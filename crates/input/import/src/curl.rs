@@ -9,7 +9,7 @@ mod requests;
 mod settings;
 mod url;
 
-use crate::exchange::{Exchanges, FormPart, Words, placed};
+use crate::exchange::{FormPart, ImportedRequests, Words, placed};
 use crate::shape::shown;
 use crate::shell;
 use base64::Engine as _;
@@ -51,8 +51,8 @@ const REMOVABLE: [&str; 6] = [
 ];
 
 /// Reads one or more command lines.
-pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
-    let mut all = Exchanges::default();
+pub(crate) fn read(text: &str) -> Result<ImportedRequests, String> {
+    let mut all = ImportedRequests::default();
     let mut settings = Vec::new();
     let commands = shell::commands(text)?;
     for expansion in &commands.expansions {
@@ -88,7 +88,7 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
 }
 
 /// Notes the words before `curl`, which may send its request from another machine or several times.
-fn note_before(words: &[String], all: &mut Exchanges) {
+fn note_before(words: &[String], all: &mut ImportedRequests) {
     let is_meant = |word: &&String| !BEFORE.contains(&word.as_str()) && !word.contains('=');
     let words: Vec<&str> = words.iter().filter(is_meant).map(String::as_str).collect();
     if !words.is_empty() {
@@ -101,7 +101,7 @@ fn note_before(words: &[String], all: &mut Exchanges) {
 
 /// Notes settings that only some of several command lines have: a plan applies them to all
 /// requests.
-fn note_shared(settings: &[BTreeSet<String>], all: &mut Exchanges) {
+fn note_shared(settings: &[BTreeSet<String>], all: &mut ImportedRequests) {
     let names: BTreeSet<&String> = settings.iter().flatten().collect();
     for name in names {
         let having = settings.iter().filter(|own| own.contains(name)).count();
@@ -184,7 +184,11 @@ enum DataContent {
 
 impl Command {
     /// Adds the requests of a command line; returns its flags that are settings of the whole plan.
-    fn read(mut self, words: &[String], all: &mut Exchanges) -> Result<BTreeSet<String>, String> {
+    fn read(
+        mut self,
+        words: &[String],
+        all: &mut ImportedRequests,
+    ) -> Result<BTreeSet<String>, String> {
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match word.strip_prefix("--") {
@@ -213,7 +217,7 @@ impl Command {
         &mut self,
         written: &str,
         words: &mut slice::Iter<'_, String>,
-        all: &mut Exchanges,
+        all: &mut ImportedRequests,
     ) -> Result<(), String> {
         let (long, given) = match written.split_once('=') {
             Some((long, value)) => (long, Some(value.to_owned())),
@@ -241,7 +245,7 @@ impl Command {
         &mut self,
         letters: &str,
         words: &mut slice::Iter<'_, String>,
-        all: &mut Exchanges,
+        all: &mut ImportedRequests,
     ) -> Result<(), String> {
         for (at, letter) in letters.char_indices() {
             let Some(option) = options::by_letter(letter) else {
@@ -262,7 +266,7 @@ impl Command {
     }
 
     /// Sets the redirects to follow, and notes where curl handles them in another way.
-    fn note_redirects(&mut self, all: &mut Exchanges) {
+    fn note_redirects(&mut self, all: &mut ImportedRequests) {
         if !self.settings.contains("--location") {
             return;
         }
@@ -280,7 +284,7 @@ impl Command {
     }
 
     /// Processes one flag.
-    fn flag(&mut self, name: &str, value: &str, all: &mut Exchanges) -> Result<(), String> {
+    fn flag(&mut self, name: &str, value: &str, all: &mut ImportedRequests) -> Result<(), String> {
         if OF_RESULTS.contains(&name) || self.body_flag(name, value, all)? {
             return Ok(());
         }
@@ -332,7 +336,7 @@ impl Command {
     }
 
     /// Processes a flag about authentication; returns whether it was one.
-    fn auth_flag(&mut self, name: &str, all: &mut Exchanges) -> bool {
+    fn auth_flag(&mut self, name: &str, all: &mut ImportedRequests) -> bool {
         match name {
             "--basic" => self.auth = Auth::Basic,
             "--anyauth" => all.note(
@@ -351,7 +355,12 @@ impl Command {
     }
 
     /// Processes a flag about the body; returns whether it was one.
-    fn body_flag(&mut self, name: &str, value: &str, all: &mut Exchanges) -> Result<bool, String> {
+    fn body_flag(
+        &mut self,
+        name: &str,
+        value: &str,
+        all: &mut ImportedRequests,
+    ) -> Result<bool, String> {
         let mut add = |flag: &'static str, content| self.data.push(Data { flag, content });
         let text = |text: &str| DataContent::Text(text.to_owned());
         match name {
@@ -402,7 +411,7 @@ impl Command {
     }
 
     /// The user of Basic authentication; curl prompts for a password that is absent.
-    fn user(&mut self, value: &str, all: &mut Exchanges) {
+    fn user(&mut self, value: &str, all: &mut ImportedRequests) {
         let mut pair = value.to_owned();
         if !value.contains(':') {
             all.note(format!(
@@ -422,7 +431,7 @@ impl Command {
         self.fields.set("Cookie", &cookies);
     }
 
-    fn header(&mut self, line: &str, all: &mut Exchanges) {
+    fn header(&mut self, line: &str, all: &mut ImportedRequests) {
         // A name followed by `;` is a field without a value; a name followed by `:` removes a
         // field.
         match line.split_once(':') {

@@ -113,7 +113,7 @@ pub(crate) enum Body {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FormPart {
     pub(crate) name: String,
-    pub(crate) content: PartContent,
+    pub(crate) content: PartBody,
     /// The file name for the server, if it differs from the file's.
     pub(crate) file_name: Option<String>,
     /// The media type, if there is one.
@@ -122,7 +122,7 @@ pub(crate) struct FormPart {
 
 /// The content of a part.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum PartContent {
+pub(crate) enum PartBody {
     Text(Words),
     /// The path of a file.
     File(String),
@@ -133,7 +133,7 @@ impl FormPart {
     pub(crate) const fn text(name: String, words: Words) -> Self {
         Self {
             name,
-            content: PartContent::Text(words),
+            content: PartBody::Text(words),
             file_name: None,
             media_type: None,
         }
@@ -189,8 +189,8 @@ impl Exchange {
             Some(Body::Text(words) | Body::Json(words)) => looks(words),
             Some(Body::Form(fields)) => fields.iter().any(|(_, value)| looks(value)),
             Some(Body::Parts(parts)) => parts.iter().any(|part| match &part.content {
-                PartContent::Text(words) => looks(words),
-                PartContent::File(_) => false,
+                PartBody::Text(words) => looks(words),
+                PartBody::File(_) => false,
             }),
             _ => false,
         };
@@ -239,8 +239,8 @@ fn part(part: FormPart) -> Part {
     Part {
         name: placed(part.name),
         content: match part.content {
-            PartContent::Text(words) => Content::Text(words.text()),
-            PartContent::File(path) => Content::File(placed(path)),
+            PartBody::Text(words) => Content::Text(words.text()),
+            PartBody::File(path) => Content::File(placed(path)),
         },
         file_name: part.file_name.map(placed),
         media_type: part.media_type.map(placed),
@@ -249,7 +249,7 @@ fn part(part: FormPart) -> Part {
 
 /// Requests, their common settings, and notes on omitted parts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Exchanges {
+pub(crate) struct ImportedRequests {
     pub(crate) requests: Vec<Exchange>,
     /// The target of requests with only a path.
     pub(crate) target: Option<Words>,
@@ -259,7 +259,7 @@ pub(crate) struct Exchanges {
     pub(crate) notes: Notes,
 }
 
-impl Exchanges {
+impl ImportedRequests {
     /// Adds a note, unless it already exists.
     pub(crate) fn note(&mut self, note: String) {
         self.notes.add(note);

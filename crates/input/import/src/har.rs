@@ -2,8 +2,10 @@
 
 mod keys;
 
-use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words, origin, placed};
-use crate::library::Library;
+use crate::exchange::{
+    Body, Exchange, FormPart, ImportedRequests, PartBody, Words, origin, placed,
+};
+use crate::library::FileLibrary;
 use crate::shape::{Seen, shown};
 use crate::{Wishes, json};
 use base64::Engine as _;
@@ -20,13 +22,13 @@ const PAUSE_MAX: Nanos = Nanos::from_secs(86_400);
 
 /// Reads a recording. Its pauses are the times between the end of a request and the start of the
 /// next.
-pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
+pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<ImportedRequests, String> {
     let keeps_pauses = wishes.keeps_pauses;
     let given = json::parsed(text).map_err(|error| format!("not a HAR file: {error}"))?;
-    let mut all = Exchanges::default();
+    let mut all = ImportedRequests::default();
     let entries = entries(&given, &mut all)?;
     Seen::default().check(
-        Library::from_value(given).root(),
+        FileLibrary::from_value(given).root(),
         &keys::ARCHIVE,
         &mut all.notes,
     );
@@ -87,7 +89,7 @@ fn left_out(request: &HarRequest) -> Option<&'static str> {
 }
 
 /// The entries that can be read; the others are noted with their place.
-fn entries(archive: &Value, all: &mut Exchanges) -> Result<Vec<HarEntry>, String> {
+fn entries(archive: &Value, all: &mut ImportedRequests) -> Result<Vec<HarEntry>, String> {
     let list = archive.pointer("/log/entries").and_then(Value::as_array);
     let list = list.ok_or("not a HAR file: it has no list `log.entries`")?;
     let mut entries = Vec::with_capacity(list.len());
@@ -113,7 +115,7 @@ fn entries(archive: &Value, all: &mut Exchanges) -> Result<Vec<HarEntry>, String
 }
 
 /// One request.
-fn exchange(request: &HarRequest, all: &mut Exchanges) -> Exchange {
+fn exchange(request: &HarRequest, all: &mut ImportedRequests) -> Exchange {
     let mut exchange = Exchange::new(&request.method, Words::Plain(request.url()));
     exchange.name = origin(exchange.url.as_str()).map(|(_, path)| {
         let path = path.split('?').next().unwrap_or_default();
@@ -173,7 +175,7 @@ fn content(body: HarContent<'_>, exchange: &mut Exchange) -> Option<Body> {
             let known = pairs.iter().filter(|pair| !pair.is_lost_file());
             let parts = known.map(|pair| FormPart {
                 name: pair.name.clone(),
-                content: PartContent::Text(Words::plain(&pair.value)),
+                content: PartBody::Text(Words::plain(&pair.value)),
                 file_name: pair.file_name.clone(),
                 media_type: pair.content_type.clone().filter(|kind| !kind.is_empty()),
             });

@@ -34,7 +34,7 @@ static NOTHING: Value = Value::Null;
 
 /// A document, and the files to which it refers.
 #[derive(Debug)]
-pub(crate) struct Library {
+pub(crate) struct FileLibrary {
     files: Vec<File>,
     /// The reason why each missing file can't be read, by name.
     missing: HashMap<String, String>,
@@ -61,7 +61,7 @@ struct File {
 /// A value in one of the files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node<'a> {
-    library: &'a Library,
+    library: &'a FileLibrary,
     file: usize,
     value: &'a Value,
 }
@@ -106,7 +106,7 @@ fn yaml_words(error: &str) -> String {
     words.split(", set ").next().unwrap_or_default().to_owned()
 }
 
-impl Library {
+impl FileLibrary {
     /// A document without other files.
     pub(crate) fn from_value(value: Value) -> Self {
         Self {

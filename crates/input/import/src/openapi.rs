@@ -8,15 +8,15 @@ mod style;
 mod xml;
 
 use crate::Source;
-use crate::exchange::{Exchange, Exchanges, Words};
-use crate::library::{Library, Node, Siblings};
+use crate::exchange::{Exchange, ImportedRequests, Words};
+use crate::library::{FileLibrary, Node, Siblings};
 use crate::notes::Notes;
 use crate::sample::sample;
 use crate::shape::{Seen, shown};
 use drumfire_plan::{Header, percent};
 use serde_json::Value;
 use server::Server;
-use style::{Encoding, Style, written};
+use style::{Encoding, ParameterStyle, written};
 
 /// The possible methods of an item of `paths`.
 const METHODS: [&str; 9] = [
@@ -34,8 +34,8 @@ const UNKNOWN: &str = "1";
 
 /// Reads a description: one request for each operation, with its examples. Unless `keeps_all` is
 /// set, operations that change state and deprecated ones are left out.
-pub(crate) fn read(source: &Source<'_>, keeps_all: bool) -> Result<Exchanges, String> {
-    let mut library = Library::read(source)?;
+pub(crate) fn read(source: &Source<'_>, keeps_all: bool) -> Result<ImportedRequests, String> {
+    let mut library = FileLibrary::read(source)?;
     let root = library.root();
     if let Some(version) = root.get("swagger").text() {
         return Err(format!(
@@ -60,7 +60,7 @@ struct Reader<'a> {
     keeps_all: bool,
     server: Server,
     seen: Seen,
-    all: Exchanges,
+    all: ImportedRequests,
 }
 
 /// An operation of a path.
@@ -90,9 +90,9 @@ struct Written {
 }
 
 impl<'a> Reader<'a> {
-    fn new(library: &'a Library, keeps_all: bool) -> Self {
+    fn new(library: &'a FileLibrary, keeps_all: bool) -> Self {
         let root = library.root();
-        let mut all = Exchanges::default();
+        let mut all = ImportedRequests::default();
         let server = server::first(root.get("servers"), &mut all.notes).unwrap_or_default();
         all.target = server.origin.as_deref().map(Words::plain);
         Self {
@@ -348,13 +348,13 @@ impl<'a> Reader<'a> {
             value = Value::from(UNKNOWN);
         }
         let usual = if matches!(place, "path" | "header") {
-            Style::Simple
+            ParameterStyle::Simple
         } else {
-            Style::Form
+            ParameterStyle::Form
         };
         let style = match parameter.get("style").str() {
             None => usual,
-            Some(given) => match Style::named(given).filter(|style| style.fits(place)) {
+            Some(given) => match ParameterStyle::named(given).filter(|style| style.fits(place)) {
                 Some(style) => style,
                 None => {
                     let finding = format!(
@@ -371,7 +371,7 @@ impl<'a> Reader<'a> {
             name,
             &value,
             style,
-            explode.unwrap_or(style == Style::Form),
+            explode.unwrap_or(style == ParameterStyle::Form),
             encoding,
         );
         if pairs.is_nested {
@@ -421,7 +421,7 @@ impl<'a> Reader<'a> {
     ) -> String {
         let is_form = media_type.starts_with("application/x-www-form-urlencoded");
         if place == "querystring" && is_form {
-            return written("", value, Style::Form, true, Encoding::All).joined("&");
+            return written("", value, ParameterStyle::Form, true, Encoding::All).joined("&");
         }
         if !media_type.contains("json") {
             let finding = format!(

@@ -6,9 +6,9 @@ mod dynamic;
 mod keys;
 mod url;
 
-use crate::exchange::{Exchange, Exchanges, Words, literal};
+use crate::exchange::{Exchange, ImportedRequests, Words, literal};
 use crate::json;
-use crate::library::{Library, Node, text};
+use crate::library::{FileLibrary, Node, text};
 use crate::shape::{Seen, shown};
 use drumfire_plan::{Header, percent};
 use serde_json::Value;
@@ -20,13 +20,13 @@ const DEPTH_MAX: usize = 64;
 const COLLECTION: &str = "the collection";
 
 /// An enabled pair: of a header, a query, a form, an authentication.
-struct Pair<'a> {
+struct EnabledPair<'a> {
     key: String,
     node: Node<'a>,
     value: Node<'a>,
 }
 
-impl Pair<'_> {
+impl EnabledPair<'_> {
     fn has_value(&self) -> bool {
         !self.value.is_null()
     }
@@ -41,23 +41,23 @@ impl Pair<'_> {
 }
 
 /// The pairs of a list, or of a mapping in version 2.0.
-fn pairs(list: Node<'_>) -> Vec<Pair<'_>> {
+fn pairs(list: Node<'_>) -> Vec<EnabledPair<'_>> {
     let of_list = list.list().filter(|node| {
         let is_off =
             node.get("disabled").is_true() || node.get("enabled").value() == &Value::Bool(false);
         node.value().is_object() && !is_off
     });
-    let mut pairs: Vec<Pair<'_>> = of_list
+    let mut pairs: Vec<EnabledPair<'_>> = of_list
         .map(|node| {
             let key = node.get("key").text().or_else(|| node.get("id").text());
-            Pair {
+            EnabledPair {
                 key: key.unwrap_or_default(),
                 node,
                 value: node.get("value"),
             }
         })
         .collect();
-    pairs.extend(list.entries().map(|(key, value)| Pair {
+    pairs.extend(list.entries().map(|(key, value)| EnabledPair {
         key: key.to_owned(),
         node: list,
         value,
@@ -67,14 +67,14 @@ fn pairs(list: Node<'_>) -> Vec<Pair<'_>> {
 
 /// The use of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
+enum TextUse {
     Text,
     /// For a URL: invalid characters are encoded.
     Url,
 }
 
 /// Reads a collection.
-pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
+pub(crate) fn read(content: &str) -> Result<ImportedRequests, String> {
     let given =
         json::parsed(content).map_err(|error| format!("not a Postman collection: {error}"))?;
     // Postman's API wraps the collection.
@@ -97,7 +97,7 @@ pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
     if !given["item"].is_array() {
         return Err("not a Postman collection: it has no list `item`".to_owned());
     }
-    let library = Library::from_value(given);
+    let library = FileLibrary::from_value(given);
     let root = library.root();
     let mut reader = Reader::default();
     reader
@@ -131,7 +131,7 @@ struct Inherited<'a> {
 /// The state of reading a collection.
 #[derive(Default)]
 struct Reader {
-    all: Exchanges,
+    all: ImportedRequests,
     seen: Seen,
     /// The variables of the collection.
     values: BTreeMap<String, String>,
@@ -145,7 +145,7 @@ struct Reader {
 
 impl Reader {
     /// Adds the variables of the collection.
-    fn variables(&mut self, given: &[Pair<'_>]) {
+    fn variables(&mut self, given: &[EnabledPair<'_>]) {
         for pair in given {
             let finding = match (pair.key.as_str(), self.values.contains_key(&pair.key)) {
                 ("", _) => Some("a variable without a name is left out"),
@@ -178,7 +178,7 @@ impl Reader {
             self.names.insert(key.clone(), name);
         }
         for (key, value) in self.values.clone() {
-            let value = Words::Plan(self.plan_words(&value, Use::Text));
+            let value = Words::Plan(self.plan_words(&value, TextUse::Text));
             let name = self.names.get(&key).cloned().unwrap_or_default();
             self.all.vars.push((name, value));
         }
@@ -333,7 +333,7 @@ impl Reader {
     }
 
     /// The enabled pairs of a list, whose keys are checked.
-    fn checked_pairs<'a>(&mut self, list: Node<'a>) -> Vec<Pair<'a>> {
+    fn checked_pairs<'a>(&mut self, list: Node<'a>) -> Vec<EnabledPair<'a>> {
         for item in list.list().filter(|item| !item.value().is_object()) {
             self.seen.check(item, &keys::PAIR, &mut self.all.notes);
         }
@@ -374,15 +374,15 @@ impl Reader {
     /// A text with each `{{name}}` as a variable of the plan.
     fn words(&mut self, given: &str) -> Words {
         match ["{{", "{%", "{#"].iter().any(|tag| given.contains(tag)) {
-            true => Words::Plan(self.plan_words(given, Use::Text)),
+            true => Words::Plan(self.plan_words(given, TextUse::Text)),
             false => Words::plain(given),
         }
     }
 
-    fn plan_words(&mut self, given: &str, purpose: Use) -> String {
+    fn plan_words(&mut self, given: &str, purpose: TextUse) -> String {
         let text = |text: &str| match purpose {
-            Use::Text => literal(text),
-            Use::Url => literal(&percent::escaped(text)),
+            TextUse::Text => literal(text),
+            TextUse::Url => literal(&percent::escaped(text)),
         };
         let mut out = String::new();
         let mut rest = given;
@@ -412,9 +412,9 @@ impl Reader {
                 out.push_str(&template);
                 continue;
             }
-            let inline = self
-                .fixed(&format!("{{{{{name}}}}}"))
-                .filter(|value| purpose == Use::Url && percent::escaped(value) != value.as_str());
+            let inline = self.fixed(&format!("{{{{{name}}}}}")).filter(|value| {
+                purpose == TextUse::Url && percent::escaped(value) != value.as_str()
+            });
             if let Some(value) = inline {
                 // A template of the variable can't be part of a URL, so its value is inserted.
                 out.push_str(&text(&value));

@@ -50,7 +50,7 @@ const FORMATS: [(&str, &str); 21] = [
 /// from its type and bounds. Recursion ends at the first repetition: there, a property is left out,
 /// and a list ends. Rules that can't be satisfied are noted, and so is a sample that is too large.
 pub(crate) fn sample(schema: Node<'_>, notes: &mut Notes) -> Option<Value> {
-    let mut samples = Samples {
+    let mut samples = SampleGenerator {
         within: Vec::new(),
         left: VALUES_MAX,
         is_cut: false,
@@ -286,7 +286,7 @@ fn discriminator<'a>(schema: Node<'a>, choice: Node<'a>) -> Option<(&'a str, Str
 }
 
 /// The state of generating samples.
-struct Samples<'a, 'n> {
+struct SampleGenerator<'a, 'n> {
     /// The schemas whose samples are being generated, the outermost first.
     within: Vec<Node<'a>>,
     /// The number of values that may still be generated.
@@ -298,7 +298,7 @@ struct Samples<'a, 'n> {
     notes: &'n mut Notes,
 }
 
-impl<'a> Samples<'a, '_> {
+impl<'a> SampleGenerator<'a, '_> {
     /// The nth value of a schema; `None` within the schema itself, below too many others, or after
     /// too many values.
     fn generate(&mut self, schema: Node<'a>, nth: usize) -> Option<Value> {
@@ -673,12 +673,12 @@ fn whole_multiple(step: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::sample;
-    use crate::library::Library;
+    use crate::library::FileLibrary;
     use crate::notes::Notes;
     use serde_json::{Value, json};
 
     fn made(schema: Value) -> (Value, Vec<String>) {
-        let mut library = Library::from_value(schema);
+        let mut library = FileLibrary::from_value(schema);
         library.siblings = crate::library::Siblings::Read;
         let mut notes = Notes::default();
         let value = sample(library.root(), &mut notes);

@@ -16,14 +16,14 @@ pub(crate) struct Shape {
     /// The plural noun for such objects.
     pub(crate) of: &'static str,
     /// The used keys, with the kinds of their values.
-    pub(crate) used: &'static [(&'static str, Inner)],
+    pub(crate) used: &'static [(&'static str, ValueShape)],
     /// The keys without meaning for a load.
     pub(crate) idle: &'static [&'static str],
 }
 
 /// The value of a key.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Inner {
+pub(crate) enum ValueShape {
     /// A value that is not examined further.
     Value,
     /// A number.
@@ -44,7 +44,7 @@ pub(crate) enum Inner {
     Map(&'static Shape),
 }
 
-impl Inner {
+impl ValueShape {
     /// The kind of value that a key must have, if a single value is of another kind.
     fn other_than(self, value: &Value) -> Option<&'static str> {
         match (self, value) {
@@ -133,9 +133,9 @@ impl<'n> Walk<'_, 'n> {
         }
     }
 
-    fn inner(&mut self, value: Node<'n>, inner: Inner, key: &str, depth: usize) {
+    fn inner(&mut self, value: Node<'n>, inner: ValueShape, key: &str, depth: usize) {
         let depth = depth + 1;
-        let is_one = matches!(inner, Inner::One(_) | Inner::Value);
+        let is_one = matches!(inner, ValueShape::One(_) | ValueShape::Value);
         // Some documents have a reference to a whole map or list.
         if let Some(Err(why)) = value.referred().filter(|_| !is_one) {
             return self.notes.add_at(why, || value.place());
@@ -146,28 +146,28 @@ impl<'n> Walk<'_, 'n> {
             self.notes.add_at(finding, || value.place());
         }
         match inner {
-            Inner::Value
-            | Inner::Number
-            | Inner::Text
-            | Inner::Texts
-            | Inner::Switch
-            | Inner::Values => {}
-            Inner::One(shape) => self.object(value, shape, depth),
-            Inner::List(shape) if is_list => {
+            ValueShape::Value
+            | ValueShape::Number
+            | ValueShape::Text
+            | ValueShape::Texts
+            | ValueShape::Switch
+            | ValueShape::Values => {}
+            ValueShape::One(shape) => self.object(value, shape, depth),
+            ValueShape::List(shape) if is_list => {
                 for item in value.list() {
                     self.object(item, shape, depth);
                 }
             }
-            Inner::List(_) if value.is_null() => {}
-            Inner::List(_) => {
+            ValueShape::List(_) if value.is_null() => {}
+            ValueShape::List(_) => {
                 let finding = format!("`{}` is not a list", shown(key));
                 self.notes.add_at(finding, || value.place());
             }
-            Inner::Map(_) if !value.whole().is_mapping() => {
+            ValueShape::Map(_) if !value.whole().is_mapping() => {
                 let finding = format!("`{}` is not a mapping", shown(key));
                 self.notes.add_at(finding, || value.place());
             }
-            Inner::Map(shape) => {
+            ValueShape::Map(shape) => {
                 for (name, item) in value.entries() {
                     match name.starts_with("x-") && !item.value().is_object() {
                         true => {}

@@ -1,16 +1,16 @@
 //! A mistake in the bytes of a message, with its place.
 
-use crate::wire::Reason;
+use crate::wire::WireFault;
 
 /// A mistake, and the numbers of the fields on the path to it, innermost first.
 pub(crate) struct Fault {
-    pub(crate) reason: Reason,
+    pub(crate) reason: WireFault,
     pub(crate) path: Vec<u32>,
 }
 
-impl From<Reason> for Box<Fault> {
+impl From<WireFault> for Box<Fault> {
     #[cold]
-    fn from(reason: Reason) -> Self {
+    fn from(reason: WireFault) -> Self {
         let path = Vec::new();
         Self::new(Fault { reason, path })
     }

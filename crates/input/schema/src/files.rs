@@ -53,7 +53,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
     pub(crate) fn compile(self) -> Result<DescriptorPool, SchemaError> {
         let roots = self.roots.clone();
         let searched = self.searched();
-        let resolver = Resolver {
+        let resolver = ProtoResolver {
             roots: roots.iter().cloned().collect(),
             folders: self.folders,
             read: self.read,
@@ -198,7 +198,7 @@ fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
 }
 
 /// Finds files for the compiler.
-struct Resolver<R> {
+struct ProtoResolver<R> {
     roots: HashMap<String, String>,
     folders: Vec<String>,
     read: R,
@@ -230,7 +230,7 @@ impl Importing {
     }
 }
 
-impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for Resolver<R> {
+impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for ProtoResolver<R> {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
         let file = self.find(name)?;
         // The compiler's library stores full names, and has other weaknesses, as with descriptors.
@@ -246,7 +246,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for Resolver<R> {
     }
 }
 
-impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
+impl<R: Fn(&str) -> io::Result<Vec<u8>>> ProtoResolver<R> {
     /// Finds a file among the roots, among protobuf's own files, in the folders, or among the
     /// built-in files.
     fn find(&self, name: &str) -> Result<File, protox::Error> {

@@ -5,7 +5,7 @@
 //! descriptors, and are not used.
 
 use crate::edition;
-use crate::wire::{Reader, Reason, Wire};
+use crate::wire::{Reader, Wire, WireFault};
 use prost::Message;
 use prost_reflect::prost_types::FileDescriptorProto;
 use std::borrow::Cow;
@@ -75,7 +75,7 @@ impl Intake {
     /// A message, if the bytes are malformed, a file has an unknown edition, or a limit is
     /// exceeded.
     pub(crate) fn set(&mut self, bytes: &[u8]) -> Result<Vec<FileDescriptorProto>, String> {
-        let none = |reason: Reason| {
+        let none = |reason: WireFault| {
             format!(
                 "the bytes are not a file descriptor set: {}",
                 reason.words()
@@ -129,7 +129,7 @@ impl Intake {
             let bytes = rest.delimited()?;
             if inner != Part::Leaf {
                 let depth = Some(depth + 1).filter(|depth| *depth <= DEPTH_MAX);
-                self.count(inner, bytes, depth.ok_or(Reason::Depth)?)?;
+                self.count(inner, bytes, depth.ok_or(WireFault::Depth)?)?;
             }
         }
         Ok(())
@@ -138,12 +138,12 @@ impl Intake {
 
 /// The reason why a descriptor is refused.
 enum Excess {
-    Malformed(Reason),
+    Malformed(WireFault),
     Parts,
 }
 
-impl From<Reason> for Excess {
-    fn from(reason: Reason) -> Self {
+impl From<WireFault> for Excess {
+    fn from(reason: WireFault) -> Self {
         Self::Malformed(reason)
     }
 }

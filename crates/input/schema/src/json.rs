@@ -113,7 +113,7 @@ pub(crate) enum Defaults {
 
 /// The names of fields in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
+pub(crate) enum FieldNames {
     /// The names of the schema: `item_id`.
     Schema,
     /// The names of the protobuf JSON mapping: `itemId`.
@@ -125,13 +125,13 @@ pub(crate) fn show(
     descriptor: &MessageDescriptor,
     bytes: &[u8],
     defaults: Defaults,
-    names: Names,
+    names: FieldNames,
 ) -> Result<String, DataError> {
     let message = decode(descriptor, bytes)?;
     let mut out = Vec::new();
     let mut writer = serde_json::Serializer::new(&mut out);
     let options = SerializeOptions::new()
-        .use_proto_field_name(names == Names::Schema)
+        .use_proto_field_name(names == FieldNames::Schema)
         .skip_default_fields(defaults == Defaults::Skip);
     message
         .serialize_with_options(&mut writer, &options)

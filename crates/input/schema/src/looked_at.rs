@@ -1,7 +1,7 @@
 //! Inspected replies: messages as JSON.
 
 use crate::Method;
-use crate::json::Names;
+use crate::json::FieldNames;
 use drumfire_plan::{Finding, Inspection, Mismatch, MismatchKind, Response, Taken};
 use drumfire_units::ByteSize;
 use std::sync::Arc;
@@ -33,12 +33,15 @@ impl JsonReplies {
         }
     }
 
-    fn each(&self) -> impl Iterator<Item = (Names, &dyn Inspection)> {
+    fn each(&self) -> impl Iterator<Item = (FieldNames, &dyn Inspection)> {
         let by_schema = self
             .by_schema
             .as_deref()
-            .map(|looks| (Names::Schema, looks));
-        let by_json = self.by_json.as_deref().map(|looks| (Names::Json, looks));
+            .map(|looks| (FieldNames::Schema, looks));
+        let by_json = self
+            .by_json
+            .as_deref()
+            .map(|looks| (FieldNames::Json, looks));
         by_schema.into_iter().chain(by_json)
     }
 }

@@ -1,7 +1,7 @@
 //! A method of a service.
 
 use crate::SchemaError;
-use crate::json::{self, Names};
+use crate::json::{self, FieldNames};
 use crate::required::all_set;
 use drumfire_plan::{CallKind, DataError, suggestion};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
@@ -83,7 +83,12 @@ impl Method {
     /// # Errors
     /// If the bytes are not such a message, or are nested more than 100 deep.
     pub fn show_output(&self, message: &[u8]) -> Result<String, DataError> {
-        json::show(&self.output(), message, json::Defaults::Skip, Names::Schema)
+        json::show(
+            &self.output(),
+            message,
+            json::Defaults::Skip,
+            FieldNames::Schema,
+        )
     }
 
     /// The JSON path (RFC 9535) of a field of a reply, for [`crate::JsonReplies`]: `order.id`,
@@ -130,7 +135,7 @@ impl Method {
     pub(crate) fn show_whole_output(
         &self,
         message: &[u8],
-        names: Names,
+        names: FieldNames,
     ) -> Result<String, DataError> {
         json::show(&self.output(), message, json::Defaults::Show, names)
     }

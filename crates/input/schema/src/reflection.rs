@@ -32,14 +32,14 @@ const NOT_FOUND: i32 = 5;
 
 /// The versions of the reflection service; their messages are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
+pub enum ReflectionVersion {
     /// `grpc.reflection.v1`.
     V1,
     /// `grpc.reflection.v1alpha`, which older servers implement.
     V1Alpha,
 }
 
-impl Version {
+impl ReflectionVersion {
     /// The path of the service's only method, a bidirectional stream.
     #[must_use]
     pub const fn path(self) -> &'static str {
@@ -75,7 +75,7 @@ impl Wanted {
 #[derive(Debug)]
 pub struct Session {
     wanted: Wanted,
-    version: Version,
+    version: ReflectionVersion,
     /// The next requests, and the one whose answer is pending.
     questions: VecDeque<Question>,
     asked: Option<Question>,
@@ -95,7 +95,7 @@ impl Session {
     pub fn new(wanted: Wanted) -> Self {
         let mut session = Self {
             wanted,
-            version: Version::V1,
+            version: ReflectionVersion::V1,
             questions: VecDeque::new(),
             asked: None,
             files: BTreeMap::new(),
@@ -125,7 +125,7 @@ impl Session {
 
     /// The version in use, which determines the path of the call.
     #[must_use]
-    pub const fn version(&self) -> Version {
+    pub const fn version(&self) -> ReflectionVersion {
         self.version
     }
 
@@ -153,11 +153,11 @@ impl Session {
     }
 
     /// Handles a server without this version of the service. Returns whether there is an older
-    /// version to begin again with, on a new stream to [`Version::path`].
+    /// version to begin again with, on a new stream to [`ReflectionVersion::path`].
     pub fn handle_unimplemented(&mut self) -> bool {
-        let older = self.version == Version::V1;
+        let older = self.version == ReflectionVersion::V1;
         if older {
-            self.version = Version::V1Alpha;
+            self.version = ReflectionVersion::V1Alpha;
             self.start();
         }
         older

@@ -6,7 +6,7 @@
 mod table;
 
 use crate::fault::{Fault, within};
-use crate::wire::{Reader, Reason, Wire};
+use crate::wire::{Reader, Wire, WireFault};
 use crate::{Method, required};
 use drumfire_plan::{Direction, ReplyCheck, ReplyError};
 use prost_reflect::{DynamicMessage, Kind, MessageDescriptor};
@@ -165,7 +165,7 @@ impl Walk<'_> {
             Lacking::Noted(noted) => noted.set(true),
             Lacking::Refused => {
                 if let Some(number) = self.table.first_missing(message, seen) {
-                    return Err(within(number, Reason::Required.into()));
+                    return Err(within(number, WireFault::Required.into()));
                 }
             }
         }
@@ -183,7 +183,7 @@ impl Walk<'_> {
         let mut seen = 0;
         loop {
             if bytes.is_empty() {
-                return Err(Reason::GroupOpen.into());
+                return Err(WireFault::GroupOpen.into());
             }
             let (inner, wire) = bytes.key()?;
             if wire == Wire::End && inner == number {
@@ -213,7 +213,7 @@ impl Walk<'_> {
             (Form::Fixed32, Wire::Fixed32) => drop(bytes.bytes(4)?),
             (Form::Bytes, Wire::Delimited) => drop(bytes.delimited()?),
             (Form::Text, Wire::Delimited) => {
-                from_utf8(bytes.delimited()?).map_err(|_| Reason::Text)?;
+                from_utf8(bytes.delimited()?).map_err(|_| WireFault::Text)?;
             }
             (Form::Message(inner), Wire::Delimited) => {
                 let depth = deeper(depth)?;
@@ -250,7 +250,7 @@ impl Walk<'_> {
             Wire::Fixed32 => drop(bytes.bytes(4)?),
             Wire::Delimited => drop(bytes.delimited()?),
             Wire::Start => return self.group(UNKNOWN, number, bytes, deeper(depth)?),
-            Wire::End => return Err(Reason::GroupEnd.into()),
+            Wire::End => return Err(WireFault::GroupEnd.into()),
         }
         Ok(())
     }
@@ -258,12 +258,12 @@ impl Walk<'_> {
 
 /// One level deeper, within the limit.
 #[inline]
-fn deeper(depth: u32) -> Result<u32, Reason> {
-    depth.checked_sub(1).ok_or(Reason::Depth)
+fn deeper(depth: u32) -> Result<u32, WireFault> {
+    depth.checked_sub(1).ok_or(WireFault::Depth)
 }
 
 /// Checks consecutive numbers without keys.
-fn packed(form: Form, bytes: &[u8]) -> Result<(), Reason> {
+fn packed(form: Form, bytes: &[u8]) -> Result<(), WireFault> {
     let width = match form {
         Form::Varint => {
             let mut rest = Reader::new(bytes);
@@ -278,6 +278,6 @@ fn packed(form: Form, bytes: &[u8]) -> Result<(), Reason> {
     if bytes.len().is_multiple_of(width) {
         Ok(())
     } else {
-        Err(Reason::Truncated)
+        Err(WireFault::Truncated)
     }
 }

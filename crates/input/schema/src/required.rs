@@ -1,7 +1,7 @@
 //! Checks the required fields of proto2 in a decoded message.
 
 use crate::fault::{Fault, within};
-use crate::wire::Reason;
+use crate::wire::WireFault;
 use prost_reflect::{Cardinality, DynamicMessage, FieldDescriptor, MapKey, ReflectMessage, Value};
 
 /// The number of the value in a map's entry.
@@ -18,7 +18,7 @@ pub(crate) fn all_set(message: &DynamicMessage) -> Result<(), Box<Fault>> {
         field.cardinality() == Cardinality::Required && !message.has_field(field)
     };
     if let Some(field) = descriptor.fields().find(is_missing) {
-        return Err(within(field.number(), Reason::Required.into()));
+        return Err(within(field.number(), WireFault::Required.into()));
     }
     for (field, value) in message.fields() {
         set_in(value).map_err(|fault| within(field.number(), fault))?;

@@ -3,7 +3,7 @@
 /// The reason why bytes are not a message. The type is small, so that the success path has no extra
 /// cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub(crate) enum WireFault {
     Truncated,
     Varint,
     Number,
@@ -15,7 +15,7 @@ pub(crate) enum Reason {
     Required,
 }
 
-impl Reason {
+impl WireFault {
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Truncated => "ends too early",
@@ -64,8 +64,8 @@ impl<'a> Reader<'a> {
 
     /// A field's number, which is not 0, and the wire type of its value.
     #[inline]
-    pub(crate) fn key(&mut self) -> Result<(u32, Wire), Reason> {
-        let key = u32::try_from(self.varint()?).map_err(|_| Reason::Key)?;
+    pub(crate) fn key(&mut self) -> Result<(u32, Wire), WireFault> {
+        let key = u32::try_from(self.varint()?).map_err(|_| WireFault::Key)?;
         let wire = match key & 7 {
             0 => Wire::Varint,
             1 => Wire::Fixed64,
@@ -73,16 +73,16 @@ impl<'a> Reader<'a> {
             3 => Wire::Start,
             4 => Wire::End,
             5 => Wire::Fixed32,
-            _ => return Err(Reason::Key),
+            _ => return Err(WireFault::Key),
         };
         match key >> 3 {
-            0 => Err(Reason::Number),
+            0 => Err(WireFault::Number),
             number => Ok((number, wire)),
         }
     }
 
     #[inline]
-    pub(crate) fn varint(&mut self) -> Result<u64, Reason> {
+    pub(crate) fn varint(&mut self) -> Result<u64, WireFault> {
         match self.0 {
             [byte @ 0..=0x7f, rest @ ..] => {
                 self.0 = rest;
@@ -93,12 +93,12 @@ impl<'a> Reader<'a> {
     }
 
     /// A varint of more than one byte: seven bits each, lowest first.
-    fn long_varint(&mut self) -> Result<u64, Reason> {
+    fn long_varint(&mut self) -> Result<u64, WireFault> {
         let mut value = 0;
         for (n, &byte) in self.0.iter().take(10).enumerate() {
             // The tenth byte has room for one bit.
             if n == 9 && byte > 1 {
-                return Err(Reason::Varint);
+                return Err(WireFault::Varint);
             }
             value |= u64::from(byte & 0x7f) << (7 * n);
             if byte < 0x80 {
@@ -106,18 +106,18 @@ impl<'a> Reader<'a> {
                 return Ok(value);
             }
         }
-        Err(Reason::Truncated)
+        Err(WireFault::Truncated)
     }
 
     /// A length-prefixed byte string.
     #[inline]
-    pub(crate) fn delimited(&mut self) -> Result<&'a [u8], Reason> {
-        let length = usize::try_from(self.varint()?).map_err(|_| Reason::Truncated)?;
+    pub(crate) fn delimited(&mut self) -> Result<&'a [u8], WireFault> {
+        let length = usize::try_from(self.varint()?).map_err(|_| WireFault::Truncated)?;
         self.bytes(length)
     }
 
     /// Skips a value after its key. For a group, the number of the final key is not checked.
-    pub(crate) fn skip(&mut self, wire: Wire) -> Result<(), Reason> {
+    pub(crate) fn skip(&mut self, wire: Wire) -> Result<(), WireFault> {
         let mut open = 0usize;
         let mut wire = wire;
         loop {
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
                 Wire::Fixed32 => drop(self.bytes(4)?),
                 Wire::Delimited => drop(self.delimited()?),
                 Wire::Start => open += 1,
-                Wire::End => open = open.checked_sub(1).ok_or(Reason::GroupEnd)?,
+                Wire::End => open = open.checked_sub(1).ok_or(WireFault::GroupEnd)?,
             }
             if open == 0 {
                 return Ok(());
@@ -137,8 +137,11 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    pub(crate) fn bytes(&mut self, length: usize) -> Result<&'a [u8], Reason> {
-        let (bytes, rest) = self.0.split_at_checked(length).ok_or(Reason::Truncated)?;
+    pub(crate) fn bytes(&mut self, length: usize) -> Result<&'a [u8], WireFault> {
+        let (bytes, rest) = self
+            .0
+            .split_at_checked(length)
+            .ok_or(WireFault::Truncated)?;
         self.0 = rest;
         Ok(bytes)
     }
@@ -157,10 +160,10 @@ mod tests {
             (&[0x80, 0x01], Ok(128)),
             (&[0x80, 0x00], Ok(0)),
             (&[&ones[..], &[1]].concat(), Ok(u64::MAX)),
-            (&[&ones[..], &[2]].concat(), Err(Reason::Varint)),
-            (&[&ones[..], &[0x80, 0]].concat(), Err(Reason::Varint)),
-            (&[0x80], Err(Reason::Truncated)),
-            (&[], Err(Reason::Truncated)),
+            (&[&ones[..], &[2]].concat(), Err(WireFault::Varint)),
+            (&[&ones[..], &[0x80, 0]].concat(), Err(WireFault::Varint)),
+            (&[0x80], Err(WireFault::Truncated)),
+            (&[], Err(WireFault::Truncated)),
         ] {
             assert_eq!(Reader::new(bytes).varint(), value, "{bytes:x?}");
         }
@@ -175,11 +178,11 @@ mod tests {
                 &[0xfd, 0xff, 0xff, 0xff, 0x0f],
                 Ok(((1 << 29) - 1, Wire::Fixed32)),
             ),
-            (&[0x80, 0x80, 0x80, 0x80, 0x10], Err(Reason::Key)),
-            (&[0x02], Err(Reason::Number)),
-            (&[0x0e], Err(Reason::Key)),
-            (&[0x0f], Err(Reason::Key)),
-            (&[], Err(Reason::Truncated)),
+            (&[0x80, 0x80, 0x80, 0x80, 0x10], Err(WireFault::Key)),
+            (&[0x02], Err(WireFault::Number)),
+            (&[0x0e], Err(WireFault::Key)),
+            (&[0x0f], Err(WireFault::Key)),
+            (&[], Err(WireFault::Truncated)),
         ] {
             assert_eq!(Reader::new(bytes).key(), key, "{bytes:x?}");
         }

@@ -80,7 +80,7 @@ impl Steps {
 }
 
 /// The error of a failed call, and whether the interpreter must be replaced.
-pub(crate) struct Failed {
+pub(crate) struct FailedCall {
     pub(crate) error: ScriptError,
     /// The call was stopped, or the memory is exhausted: the interpreter must be replaced.
     pub(crate) is_spent: bool,
@@ -148,9 +148,9 @@ impl Interpreter {
         name: &str,
         arguments: &[Datum],
         request: &RequestContext,
-    ) -> Result<Option<Datum>, Failed> {
+    ) -> Result<Option<Datum>, FailedCall> {
         let Some(function) = self.find(name) else {
-            return Err(Failed {
+            return Err(FailedCall {
                 error: ScriptError(format!("the script has no function `{name}`")),
                 is_spent: false,
             });
@@ -250,13 +250,13 @@ fn datum_of<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<Option<D
 }
 
 /// Converts an error to its message.
-fn described(error: &CaughtError<'_>, steps: &Steps, calls: u64) -> Failed {
+fn described(error: &CaughtError<'_>, steps: &Steps, calls: u64) -> FailedCall {
     if steps.are_spent() {
         let (take, ended) = match calls {
             0 | 1 => ("it takes".to_owned(), "was"),
             _ => (format!("the first {calls} calls of this text take"), "were"),
         };
-        return Failed {
+        return FailedCall {
             error: ScriptError(format!(
                 "{take} more than {STEPS_MAX} steps and {ended} stopped"
             )),
@@ -287,7 +287,7 @@ fn described(error: &CaughtError<'_>, steps: &Steps, calls: u64) -> Failed {
     if text.starts_with("out of memory") {
         text = format!("it takes more than {} MiB of memory", MEMORY_MAX >> 20);
     }
-    Failed {
+    FailedCall {
         error: ScriptError(text),
         is_spent,
     }

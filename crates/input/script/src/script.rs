@@ -6,8 +6,8 @@
 //! was stopped, or has exhausted its memory, is dropped, and the next call loads the script again.
 
 use crate::ScriptError;
-use crate::interpreter::{Failed, Interpreter};
-use drumfire_plan::{CallSteps, DataError, Datum, Functions, RequestContext};
+use crate::interpreter::{FailedCall, Interpreter};
+use drumfire_plan::{CallSteps, DataError, Datum, PlanFunctions, RequestContext};
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl Script {
             }
             interpreter.call(function, arguments, request)
         })?;
-        called.map_err(|Failed { error, is_spent }| {
+        called.map_err(|FailedCall { error, is_spent }| {
             if is_spent {
                 self.forget();
             }
@@ -112,7 +112,7 @@ impl Script {
     }
 }
 
-impl Functions for Script {
+impl PlanFunctions for Script {
     fn has(&self, function: &str) -> bool {
         self.with(|interpreter| interpreter.has(function))
             .unwrap_or(false)

@@ -5,7 +5,7 @@
 //! target was overloaded, the finer steps are fractions of its throughput under overload.
 
 use crate::medians::Medians;
-use crate::samples::{Sample, Samples};
+use crate::samples::{IntervalSample, ObjectiveSamples};
 use crate::saturation::Saturation;
 use crate::step::{Shown, Step};
 use crate::{Observation, Slo, Terms};
@@ -54,7 +54,7 @@ pub(crate) struct Bracket {
     pub(crate) saturation: Saturation,
     step: Step,
     /// The samples of all finer steps, by objective.
-    refined: Vec<Samples>,
+    refined: Vec<ObjectiveSamples>,
     /// Whether the current step is a repetition.
     is_second: bool,
 }
@@ -86,7 +86,7 @@ impl Bracket {
             medians: Vec::new(),
             saturation: Saturation::default(),
             step: Step::new(terms.slos.len(), 0.0),
-            refined: vec![Samples::default(); terms.slos.len()],
+            refined: vec![ObjectiveSamples::default(); terms.slos.len()],
             is_second: false,
         }
     }
@@ -97,19 +97,19 @@ impl Bracket {
     }
 
     /// The samples of the finer steps, by objective.
-    pub(crate) fn refined(&self) -> &[Samples] {
+    pub(crate) fn refined(&self) -> &[ObjectiveSamples] {
         &self.refined
     }
 
     /// The samples of the current step, by objective.
-    pub(crate) fn step(&self) -> &[Samples] {
+    pub(crate) fn step(&self) -> &[ObjectiveSamples] {
         &self.step.samples
     }
 
     pub(crate) fn observe(
         &mut self,
         seen: &Observation,
-        samples: &[Sample],
+        samples: &[IntervalSample],
         terms: &Terms,
     ) -> Turn {
         self.step.observe(seen, samples, terms);
@@ -199,7 +199,7 @@ impl Bracket {
         let kept = self.kept.unwrap_or(self.rate).ln();
         let levels = self.refined.iter().zip(slos).filter_map(|(samples, slo)| {
             let centre = samples.centre()?;
-            let none = Samples::default();
+            let none = ObjectiveSamples::default();
             let saturation = self.saturation.rate();
             let elasticity = samples.elasticity(&none, centre, slo.share, saturation);
             samples.level(slo.share, elasticity)

@@ -8,7 +8,7 @@
 
 use crate::answer::Why;
 use crate::medians::Medians;
-use crate::samples::{Sample, Samples, Sure};
+use crate::samples::{IntervalSample, ObjectiveSamples, Sure};
 use crate::{Observation, Slo, Terms};
 
 /// The expected number of bursts in a confirmation, if bursts come at any rate: with a probability
@@ -40,7 +40,7 @@ pub(crate) struct Need {
 impl Need {
     /// The need of a confirmation at a rate, after a hold with these samples. A request stays at
     /// the target for `stay` seconds.
-    pub(crate) fn compute(terms: &Terms, held: &[Samples], rate: f64, stay: f64) -> Self {
+    pub(crate) fn compute(terms: &Terms, held: &[ObjectiveSamples], rate: f64, stay: f64) -> Self {
         let planned = terms.confirm.as_secs_f64();
         let mut need = Self {
             slo: 0,
@@ -49,7 +49,7 @@ impl Need {
             seconds: planned,
         };
         let settle = settle(terms, stay);
-        let most = held.iter().map(Samples::total).fold(0.0, f64::max);
+        let most = held.iter().map(ObjectiveSamples::total).fold(0.0, f64::max);
         for (slo, (objective, samples)) in terms.slos.iter().zip(held).enumerate() {
             let requests = objective.requests_min();
             // An objective may concern only a part of the requests.
@@ -75,7 +75,7 @@ impl Need {
 
 /// The time between two bursts, and the time without a burst after which bursts are proven to be
 /// rare enough at any rate, or to come only at higher rates; `None` if the hold showed no burst.
-fn gap(samples: &Samples, slo: &Slo, rate: f64) -> Option<(f64, f64)> {
+fn gap(samples: &ObjectiveSamples, slo: &Slo, rate: f64) -> Option<(f64, f64)> {
     let events = samples.events();
     (events > 0.0).then(|| {
         let more = (samples.share() / slo.share).ln().max(0.0);
@@ -110,7 +110,7 @@ pub(crate) enum Proof {
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
     pub(crate) rate: f64,
-    pub(crate) samples: Vec<Samples>,
+    pub(crate) samples: Vec<ObjectiveSamples>,
     /// Whether the rate is the maximum rate, before any hold.
     pub(crate) is_of_most: bool,
     /// The reason, if the time suffices only to show a miss, and not for a proof.
@@ -135,7 +135,7 @@ impl Trial {
     pub(crate) fn new(terms: &Terms, rate: f64, seconds: f64, stay: f64) -> Self {
         Self {
             rate,
-            samples: vec![Samples::default(); terms.slos.len()],
+            samples: vec![ObjectiveSamples::default(); terms.slos.len()],
             is_of_most: false,
             short: None,
             planned: seconds,
@@ -150,7 +150,7 @@ impl Trial {
         }
     }
 
-    pub(crate) fn observe(&mut self, seen: &Observation, samples: &[Sample]) {
+    pub(crate) fn observe(&mut self, seen: &Observation, samples: &[IntervalSample]) {
         let is_settled = self.seconds + 1e-6 >= self.settle;
         self.seconds += seen.span.as_secs_f64();
         self.outstanding = seen.outstanding as f64;
@@ -172,7 +172,7 @@ impl Trial {
 
     /// The share beyond each objective.
     pub(crate) fn shares(&self) -> Vec<f64> {
-        self.samples.iter().map(Samples::share).collect()
+        self.samples.iter().map(ObjectiveSamples::share).collect()
     }
 
     /// Judges the confirmation by its samples so far.
@@ -226,7 +226,7 @@ impl Trial {
 #[cfg(test)]
 mod tests {
     use super::{Need, Proof, Trial};
-    use crate::samples::{Sample, Samples};
+    use crate::samples::{IntervalSample, ObjectiveSamples};
     use crate::{Observation, Slo, Terms};
     use drumfire_units::Nanos;
 
@@ -244,8 +244,8 @@ mod tests {
         }
     }
 
-    const fn sample(beyond: f64) -> Sample {
-        Sample {
+    const fn sample(beyond: f64) -> IntervalSample {
+        IntervalSample {
             seconds: 1.0,
             level: 4.6,
             beyond,
@@ -303,14 +303,14 @@ mod tests {
     /// between two bursts.
     #[test]
     fn a_confirmation_lasts_for_several_bursts() {
-        let mut held = Samples::default();
+        let mut held = ObjectiveSamples::default();
         for second in 0..60 {
             held.push(sample(if second % 30 == 10 { 100.0 } else { 0.0 }));
         }
         let need = Need::compute(&terms(), &[held], 100.0, 0.01);
         assert!(need.gap.is_some_and(|gap| gap > 25.0), "{need:?}");
         assert!(need.seconds > 100.0, "{need:?}");
-        let need = Need::compute(&terms(), &[Samples::default()], 1.0, 0.01);
+        let need = Need::compute(&terms(), &[ObjectiveSamples::default()], 1.0, 0.01);
         assert_eq!((need.requests, need.seconds), (368.0, 370.0));
     }
 }

@@ -1,6 +1,6 @@
 //! A drain: a low rate, until the target has recovered from an overload.
 
-use crate::samples::{Sample, Samples};
+use crate::samples::{IntervalSample, ObjectiveSamples};
 use crate::saturation::Saturation;
 use crate::{Observation, Slo};
 
@@ -25,11 +25,11 @@ const QUEUE: f64 = 0.5;
 
 /// The state of a drain.
 #[derive(Clone, Debug)]
-pub(crate) struct Drain {
+pub(crate) struct DrainState {
     /// The last kept rate.
     kept: f64,
     pub(crate) rate: f64,
-    pub(crate) samples: Vec<Samples>,
+    pub(crate) samples: Vec<ObjectiveSamples>,
     seconds: f64,
     longest: f64,
     /// The outstanding requests at the beginning, and at the last check whether they have become
@@ -54,14 +54,14 @@ pub(crate) enum Drained {
     Never(f64),
 }
 
-impl Drain {
+impl DrainState {
     /// Starts a drain of `outstanding` requests. `kept` is the last kept rate, and `stay` the time
     /// for which requests stay at that rate, in seconds.
     pub(crate) fn new(slos: usize, kept: f64, outstanding: f64, stay: f64) -> Self {
         Self {
             kept,
             rate: RATE * kept,
-            samples: vec![Samples::default(); slos],
+            samples: vec![ObjectiveSamples::default(); slos],
             seconds: 0.0,
             began: outstanding,
             looked: outstanding,
@@ -74,7 +74,7 @@ impl Drain {
     pub(crate) fn observe(
         &mut self,
         seen: &Observation,
-        samples: &[Sample],
+        samples: &[IntervalSample],
         slos: &[Slo],
     ) -> Drained {
         for (all, sample) in self.samples.iter_mut().zip(samples) {

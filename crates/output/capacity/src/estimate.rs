@@ -1,7 +1,7 @@
 //! The estimate of a capacity from the samples of a hold, its interval, and its trend.
 
 use crate::bracket::Bracket;
-use crate::samples::{Samples, Sure};
+use crate::samples::{ObjectiveSamples, Sure};
 use crate::{Slo, Terms};
 use drumfire_units::Nanos;
 
@@ -63,7 +63,7 @@ fn burst(rate: f64, elasticity: f64, slo: &Slo) -> f64 {
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) terms: &'a Terms,
-    pub(crate) held: &'a [Samples],
+    pub(crate) held: &'a [ObjectiveSamples],
     pub(crate) bracket: &'a Bracket,
 }
 
@@ -118,7 +118,7 @@ impl Known<'_> {
 
     /// The highest level that was held.
     fn tried(&self) -> f64 {
-        let tops = self.held.iter().filter_map(Samples::top);
+        let tops = self.held.iter().filter_map(ObjectiveSamples::top);
         tops.fold(f64::NEG_INFINITY, f64::max)
     }
 

@@ -8,7 +8,7 @@
 //! (e · t) with the elasticity e, down to a minimum at which the rate still moves.
 
 use crate::Slo;
-use crate::samples::Sample;
+use crate::samples::IntervalSample;
 
 /// The minimum gain, per second, before the division by the elasticity.
 const GAIN_MIN: f64 = 0.03;
@@ -79,7 +79,12 @@ impl Hold {
 
     /// Moves the level by an interval's samples, one per objective, with their elasticities. The
     /// objective that requires the lowest rate decides.
-    pub(crate) fn observe(&mut self, samples: &[Sample], slos: &[Slo], elasticities: &[f64]) {
+    pub(crate) fn observe(
+        &mut self,
+        samples: &[IntervalSample],
+        slos: &[Slo],
+        elasticities: &[f64],
+    ) {
         let Some(seconds) = samples.first().map(|sample| sample.seconds) else {
             return;
         };
@@ -156,7 +161,7 @@ impl Hold {
 
 /// The requests of an interval near the bound of an objective, as a multiple of those that end a
 /// calm slowly; infinite for a burst, which ends it at once.
-fn loudness(sample: &Sample, slo: &Slo) -> f64 {
+fn loudness(sample: &IntervalSample, slo: &Slo) -> f64 {
     let allowed = slo.share * sample.of;
     match sample.near {
         near if near <= 0.0 => 0.0,

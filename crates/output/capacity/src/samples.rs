@@ -21,7 +21,7 @@
 
 /// The requests of an interval.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
+pub(crate) struct IntervalSample {
     /// The length of the interval, in seconds.
     pub(crate) seconds: f64,
     /// The logarithm of its rate.
@@ -34,8 +34,8 @@ pub(crate) struct Sample {
 
 /// The samples of one objective, ordered by time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Samples {
-    list: Vec<Sample>,
+pub(crate) struct ObjectiveSamples {
+    list: Vec<IntervalSample>,
 }
 
 /// The number added to a count of requests beyond, so that 0 has a logarithm.
@@ -87,8 +87,8 @@ impl Sure {
     }
 }
 
-impl Samples {
-    pub(crate) fn push(&mut self, sample: Sample) {
+impl ObjectiveSamples {
+    pub(crate) fn push(&mut self, sample: IntervalSample) {
         self.list.push(sample);
     }
 
@@ -96,7 +96,7 @@ impl Samples {
         self.list.clear();
     }
 
-    pub(crate) fn last(&self) -> Option<&Sample> {
+    pub(crate) fn last(&self) -> Option<&IntervalSample> {
         self.list.last()
     }
 
@@ -247,7 +247,7 @@ impl Samples {
         let without = |part: usize| {
             let rest = self.list.iter().enumerate();
             let rest = rest.filter(move |(at, _)| at / size != part);
-            let rest: Vec<Sample> = rest.map(|(_, sample)| *sample).collect();
+            let rest: Vec<IntervalSample> = rest.map(|(_, sample)| *sample).collect();
             let beyond = rest.iter().map(|sample| sample.beyond).sum();
             level_of(&rest, beyond, centre, allowed, elasticity)
         };
@@ -294,12 +294,12 @@ impl Samples {
     /// −d ln share / d ln t at the bound, from the requests beyond the bound and beyond three
     /// quarters of it; exact for an exponential tail.
     fn tail(&self, before: &Self, allowed: f64) -> f64 {
-        let weight = |sample: &Sample| match sample.near {
+        let weight = |sample: &IntervalSample| match sample.near {
             near if near > NEAR_MAX * sample.of => 0.0,
             near if near > 0.0 => (BURST * allowed * sample.of / near).min(1.0),
             _ => 1.0,
         };
-        let of = |of: &dyn Fn(&Sample) -> f64| before.sum(of) + self.sum(of);
+        let of = |of: &dyn Fn(&IntervalSample) -> f64| before.sum(of) + self.sum(of);
         let prior = PRIOR.0 + PRIOR.1 * allowed * of(&|sample| sample.of);
         let beyond = prior + of(&|sample| weight(sample) * sample.beyond);
         // exp(−θ·¾T) / exp(−θ·T) with exp(−θ·T) = allowed
@@ -307,13 +307,19 @@ impl Samples {
         (4.0 * (near / beyond).ln()).max(TAIL_MIN)
     }
 
-    fn sum(&self, of: impl Fn(&Sample) -> f64) -> f64 {
+    fn sum(&self, of: impl Fn(&IntervalSample) -> f64) -> f64 {
         self.list.iter().map(of).sum()
     }
 }
 
 /// Σ of · allowed · exp(e · (level − capacity)) = beyond, solved for the capacity.
-fn level_of(samples: &[Sample], beyond: f64, centre: f64, allowed: f64, elasticity: f64) -> f64 {
+fn level_of(
+    samples: &[IntervalSample],
+    beyond: f64,
+    centre: f64,
+    allowed: f64,
+    elasticity: f64,
+) -> f64 {
     let each = samples
         .iter()
         .map(|sample| allowed * sample.of * (elasticity * (sample.level - centre)).exp());
@@ -323,12 +329,12 @@ fn level_of(samples: &[Sample], beyond: f64, centre: f64, allowed: f64, elastici
 
 #[cfg(test)]
 mod tests {
-    use super::{CONTINUITY, Sample, Samples};
+    use super::{CONTINUITY, IntervalSample, ObjectiveSamples};
 
-    fn samples(list: impl IntoIterator<Item = (f64, f64, f64)>) -> Samples {
-        let mut samples = Samples::default();
+    fn samples(list: impl IntoIterator<Item = (f64, f64, f64)>) -> ObjectiveSamples {
+        let mut samples = ObjectiveSamples::default();
         for (rate, beyond, near) in list {
-            samples.push(Sample {
+            samples.push(IntervalSample {
                 seconds: 1.0,
                 level: f64::ln(rate),
                 beyond,
@@ -357,7 +363,7 @@ mod tests {
         let none = samples((0..100).map(|_| (500.0, 0.0, 0.0)));
         let level = none.level(0.01, 5.0).expect("samples").exp();
         assert!(level > 500.0 && level < 556.0, "{level}: a tenth above");
-        assert_eq!(Samples::default().level(0.01, 5.0), None);
+        assert_eq!(ObjectiveSamples::default().level(0.01, 5.0), None);
     }
 
     /// The tail exp(−θ·t) falls by θ·T = −ln α as the logarithm of t grows by one.
@@ -365,15 +371,19 @@ mod tests {
     fn the_slope_of_an_exponential_tail_is_exact() {
         let allowed: f64 = 0.01;
         let list = (0..100_000).map(|_| (100.0, 1.0, 100.0 * allowed.powf(0.75)));
-        let elasticity =
-            samples(list).elasticity(&Samples::default(), 90_f64.ln(), allowed, Some(100.0));
+        let elasticity = samples(list).elasticity(
+            &ObjectiveSamples::default(),
+            90_f64.ln(),
+            allowed,
+            Some(100.0),
+        );
         let expected = (1.0 / allowed).ln() * 0.9 / 0.1;
         assert!((elasticity / expected - 1.0).abs() < 0.01, "{elasticity}");
     }
 
     #[test]
     fn seconds_in_which_all_are_late_have_no_shape() {
-        let none = Samples::default();
+        let none = ObjectiveSamples::default();
         let usual = || (0..50).map(|_| (100.0, 1.0, 3.0));
         let alone = samples(usual()).elasticity(&none, 4.5, 0.01, Some(100.0));
         let with = samples(usual().chain([(100.0, 100.0, 100.0)]));
@@ -388,7 +398,7 @@ mod tests {
             7 if second < 40 => (100.0, 40.0, 40.0),
             _ => (100.0, 0.0, 0.0),
         }));
-        let error = |of: &Samples| of.error(0.01, 10.0, 8).expect("parts");
+        let error = |of: &ObjectiveSamples| of.error(0.01, 10.0, 8).expect("parts");
         assert!(error(&even) < 1e-6 + CONTINUITY * 1e-3, "{}", error(&even));
         assert!(error(&bursts) > 0.02, "{}", error(&bursts));
         let two = samples([(100.0, 1.0, 1.0), (100.0, 1.0, 1.0)]);

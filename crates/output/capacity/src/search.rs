@@ -15,11 +15,11 @@
 use crate::answer::{Answer, Capacity, Confirmation, Trend, Why};
 use crate::bracket::{Bracket, Turn};
 use crate::confirm::{Need, Proof, Trial};
-use crate::drain::{Drain, Drained};
+use crate::drain::{DrainState, Drained};
 use crate::estimate::Known;
 use crate::hold::Hold;
 use crate::medians;
-use crate::samples::{Sample, Samples};
+use crate::samples::{IntervalSample, ObjectiveSamples};
 use crate::{Observation, Terms};
 use drumfire_units::Nanos;
 
@@ -94,11 +94,11 @@ pub struct Search {
     hold: Hold,
     /// The bracket before a repeated climb, and the rate at which the repeated climb began.
     before: Option<(Bracket, f64)>,
-    drain: Option<Drain>,
+    drain: Option<DrainState>,
     trial: Option<Trial>,
     /// The samples of the hold and of the confirmations, by objective, and the number of samples of
     /// the hold.
-    held: Vec<Samples>,
+    held: Vec<ObjectiveSamples>,
     held_count: usize,
     /// The overdue requests of each objective at the end of the last interval, and the number that
     /// became overdue in it.
@@ -181,7 +181,7 @@ impl Search {
             before: None,
             drain: None,
             trial: None,
-            held: vec![Samples::default(); terms.slos.len()],
+            held: vec![ObjectiveSamples::default(); terms.slos.len()],
             held_count: 0,
             overdue: vec![0.0; terms.slos.len()],
             crossed: vec![0.0; terms.slos.len()],
@@ -302,7 +302,7 @@ impl Search {
 
     /// The interval's requests by objective: those that ended, and those that crossed the bound
     /// without an answer.
-    fn samples(&mut self, seen: &Observation) -> Vec<Sample> {
+    fn samples(&mut self, seen: &Observation) -> Vec<IntervalSample> {
         if !seen.is_sound {
             self.forgive();
         }
@@ -313,7 +313,7 @@ impl Search {
             let crossed = now - std::mem::replace(overdue, now);
             *kept = if seen.is_sound { crossed.max(0.0) } else { 0.0 };
             let beyond = (tally.beyond as f64 + crossed).max(0.0);
-            Sample {
+            IntervalSample {
                 seconds: seen.span.as_secs_f64(),
                 level: seen.rate.max(f64::MIN_POSITIVE).ln(),
                 beyond,
@@ -385,13 +385,13 @@ impl Search {
     }
 
     fn begin_drain(&mut self, kept: f64) -> Act {
-        let drain = Drain::new(self.held.len(), kept, self.outstanding, self.bracket.stay);
+        let drain = DrainState::new(self.held.len(), kept, self.outstanding, self.bracket.stay);
         let rate = drain.rate;
         self.drain = Some(drain);
         self.start_stage(Stage::Drain, rate)
     }
 
-    fn recover(&mut self, seen: &Observation, samples: &[Sample]) -> Act {
+    fn recover(&mut self, seen: &Observation, samples: &[IntervalSample]) -> Act {
         let Some(drain) = &mut self.drain else {
             return Act::Stay;
         };
@@ -430,7 +430,7 @@ impl Search {
         }
     }
 
-    fn control(&mut self, seen: &Observation, samples: &[Sample]) -> Act {
+    fn control(&mut self, seen: &Observation, samples: &[IntervalSample]) -> Act {
         let seconds = seen.span.as_secs_f64();
         self.held_seconds += seconds;
         if self.falls_behind(seen) {
@@ -497,7 +497,7 @@ impl Search {
     /// Discards the samples of the hold, because the target has changed.
     fn restart(&mut self) {
         self.restarts += 1;
-        self.held.iter_mut().for_each(Samples::clear);
+        self.held.iter_mut().for_each(ObjectiveSamples::clear);
         self.held_seconds = 0.0;
     }
 
@@ -575,7 +575,7 @@ impl Search {
         let mut level = (range.level + CONFIRM.ln()).min(below);
         // A level above the tried ones is not confirmed: the model is valid only within the
         // samples.
-        let top = self.held.iter().filter_map(Samples::top);
+        let top = self.held.iter().filter_map(ObjectiveSamples::top);
         level = top.fold(level, |level, top| level.min(top + CONFIRM.ln()));
         // A target with a lower throughput under overload does not recover from a burst above that
         // throughput.
@@ -634,7 +634,7 @@ impl Search {
         self.start_stage(Stage::Confirm, rate)
     }
 
-    fn confirm(&mut self, seen: &Observation, samples: &[Sample]) -> Act {
+    fn confirm(&mut self, seen: &Observation, samples: &[IntervalSample]) -> Act {
         let is_behind = self.falls_behind(seen);
         let left = self.left();
         let Some(trial) = &mut self.trial else {
@@ -674,7 +674,7 @@ impl Search {
     }
 
     /// Whether the share beyond an objective is far larger than allowed.
-    fn is_far(&self, samples: &[Samples]) -> bool {
+    fn is_far(&self, samples: &[ObjectiveSamples]) -> bool {
         let mut each = samples.iter().zip(&self.terms.slos);
         each.any(|(samples, slo)| samples.share() > FAR * slo.share)
     }

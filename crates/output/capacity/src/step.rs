@@ -5,7 +5,7 @@
 //! judged by the requests of the previous step.
 
 use crate::medians::Medians;
-use crate::samples::{Sample, Samples};
+use crate::samples::{IntervalSample, ObjectiveSamples};
 use crate::saturation::Saturation;
 use crate::terms::STEP_REQUESTS;
 use crate::{Observation, Terms};
@@ -45,7 +45,7 @@ pub(crate) enum Shown {
 /// The figures of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    pub(crate) samples: Vec<Samples>,
+    pub(crate) samples: Vec<ObjectiveSamples>,
     seconds: f64,
     /// The due and ended requests since the step began, and the outstanding requests at its
     /// beginning.
@@ -70,7 +70,7 @@ impl Step {
     /// Starts a step with `began` outstanding requests.
     pub(crate) fn new(slos: usize, began: f64) -> Self {
         Self {
-            samples: vec![Samples::default(); slos],
+            samples: vec![ObjectiveSamples::default(); slos],
             seconds: 0.0,
             due: 0.0,
             ended: 0.0,
@@ -91,7 +91,12 @@ impl Step {
         self.outstanding
     }
 
-    pub(crate) fn observe(&mut self, seen: &Observation, samples: &[Sample], terms: &Terms) {
+    pub(crate) fn observe(
+        &mut self,
+        seen: &Observation,
+        samples: &[IntervalSample],
+        terms: &Terms,
+    ) {
         for (all, sample) in self.samples.iter_mut().zip(samples) {
             all.push(*sample);
         }
@@ -118,7 +123,7 @@ impl Step {
 
     /// Judges the step by its samples so far.
     pub(crate) fn judge(&self, terms: &Terms) -> Shown {
-        let newest = |samples: &Samples| samples.last().copied();
+        let newest = |samples: &ObjectiveSamples| samples.last().copied();
         let is_plain = self.samples.iter().zip(&terms.slos).any(|(samples, slo)| {
             let half = f64::midpoint(slo.share, 1.0).max(0.5);
             let is_sure = samples.beyond() >= PLAIN_STEP
@@ -165,7 +170,7 @@ impl Step {
 
 /// The surprise at a share beyond that exceeds the allowed one: its probability by chance is at
 /// most exp(−surprise) (Chernoff's bound for independent requests).
-fn surprise(samples: &Samples, allowed: f64) -> f64 {
+fn surprise(samples: &ObjectiveSamples, allowed: f64) -> f64 {
     let (share, of) = (samples.share().min(1.0 - 1e-9), samples.total());
     if share <= allowed {
         return 0.0;
@@ -177,7 +182,7 @@ fn surprise(samples: &Samples, allowed: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Shown, Step};
-    use crate::samples::Sample;
+    use crate::samples::IntervalSample;
     use crate::{Observation, Slo, Tally, Terms};
     use drumfire_units::Nanos;
 
@@ -218,7 +223,7 @@ mod tests {
                 tallies: vec![tally],
                 is_sound: true,
             };
-            let sample = Sample {
+            let sample = IntervalSample {
                 seconds: 1.0,
                 level: seen.rate.ln(),
                 beyond: *beyond as f64,

@@ -10,7 +10,7 @@
 
 use crate::figure::Figure;
 use drumfire_measure::{Digest, Validity};
-use drumfire_stats::{ChangePoint, Divisive, Track as Tested, median};
+use drumfire_stats::{Divisive, SeriesChange, Track as Tested, median};
 
 /// The maximum number of runs in a history; older runs are not searched.
 pub const HISTORY_MAX: usize = drumfire_stats::HISTORY_MAX;
@@ -170,7 +170,7 @@ fn tracks(runs: &[&Digest]) -> Vec<Track> {
 
 impl Change {
     /// Converts a change point among the known values; `numbers` maps each known value to its run.
-    fn numbered(figure: Figure, of: &ChangePoint, numbers: &[usize]) -> Self {
+    fn numbered(figure: Figure, of: &SeriesChange, numbers: &[usize]) -> Self {
         Self {
             at: numbers[of.at],
             likely: (numbers[of.likely.0], numbers[of.likely.1]),

@@ -1,7 +1,7 @@
 //! The rounds of an experiment: their number, their form, and the reason for their end.
 
 use crate::answer::CONFIDENCE;
-use drumfire_stats::Looks;
+use drumfire_stats::InterimLooks;
 
 /// The minimum number of rounds of an experiment: fewer rounds can't prove any shift.
 pub const ROUNDS_MIN: usize = 6;
@@ -77,8 +77,8 @@ impl Rounds {
     }
 
     /// The looks at the experiment, and the error probability that they may spend.
-    pub(crate) const fn looks(&self) -> Looks {
-        Looks {
+    pub(crate) const fn looks(&self) -> InterimLooks {
+        InterimLooks {
             pairs: self.planned,
             first: ROUNDS_MIN,
             every: LOOK_EVERY,

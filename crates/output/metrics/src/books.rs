@@ -4,7 +4,7 @@ use crate::catalogue::{
     OWN_DISTRIBUTIONS, OWN_TIMES, POOL_COUNTS, POOL_LEVELS, POOL_TIMES, PoolCount, rate,
 };
 use crate::label_sets::LabelSets;
-use crate::{Distribution, Family, Label, MetricKind, Point, Snapshot, Unit, Value};
+use crate::{Family, Label, MetricKind, Point, Snapshot, TimeDistribution, Unit, Value};
 use drumfire_measure::{
     Figures, Histogram, Interval, Iterations, Model, PoolInfo, Reading, RunEvent, RunInfo, RunState,
 };
@@ -326,7 +326,7 @@ impl PoolBooks {
 }
 
 fn distribution(times: &Histogram) -> Value {
-    Value::Distribution(Box::new(Distribution::from_histogram(times)))
+    Value::Distribution(Box::new(TimeDistribution::from_histogram(times)))
 }
 
 #[cfg(test)]

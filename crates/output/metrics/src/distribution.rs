@@ -9,19 +9,19 @@ use drumfire_measure::Histogram;
 
 /// An upper bound of classic buckets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub struct BucketBound {
     /// The bound in nanoseconds, inclusive.
     pub ns: u64,
     /// The bound in seconds, as every format writes it.
     pub text: &'static str,
 }
 
-const fn bound(ns: u64, text: &'static str) -> Bound {
-    Bound { ns, text }
+const fn bound(ns: u64, text: &'static str) -> BucketBound {
+    BucketBound { ns, text }
 }
 
 /// The bounds of the classic buckets; an unbounded bucket follows.
-pub const BOUNDS: [Bound; 21] = [
+pub const BOUNDS: [BucketBound; 21] = [
     bound(10_000, "1e-05"),
     bound(25_000, "2.5e-05"),
     bound(50_000, "5e-05"),
@@ -51,7 +51,7 @@ const SCALE: u8 = 4;
 
 /// A distribution of times; all figures are in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Distribution {
+pub struct TimeDistribution {
     /// The number of times.
     pub count: u64,
     /// The exact sum.
@@ -102,7 +102,7 @@ fn index_of(ns: u64) -> i32 {
     ((ns as f64 / 1e9).log2() * f64::from(1_u32 << SCALE)).ceil() as i32
 }
 
-impl Distribution {
+impl TimeDistribution {
     /// The distribution of a histogram.
     #[must_use]
     pub fn from_histogram(times: &Histogram) -> Self {
@@ -130,12 +130,12 @@ mod tests {
     use super::*;
     use drumfire_units::Nanos;
 
-    fn distribution(times: &[u64]) -> Distribution {
+    fn distribution(times: &[u64]) -> TimeDistribution {
         let mut histogram = Histogram::new();
         for ns in times {
             histogram.record(Nanos(*ns));
         }
-        Distribution::from_histogram(&histogram)
+        TimeDistribution::from_histogram(&histogram)
     }
 
     #[test]
@@ -193,11 +193,11 @@ mod tests {
             histogram.record(Nanos(n * n * 977));
         }
         let parts = [
-            Distribution::from_histogram(&one),
-            Distribution::from_histogram(&other),
+            TimeDistribution::from_histogram(&one),
+            TimeDistribution::from_histogram(&other),
         ];
         one.merge(&other);
-        let whole = Distribution::from_histogram(&one);
+        let whole = TimeDistribution::from_histogram(&one);
         for (at, within) in whole.within.iter().enumerate() {
             assert_eq!(parts[0].within[at] + parts[1].within[at], *within);
         }

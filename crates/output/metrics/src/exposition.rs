@@ -4,7 +4,7 @@ mod protobuf;
 mod text;
 
 use crate::Snapshot;
-use text::Syntax;
+use text::ExpositionSyntax;
 
 /// A format in which metrics are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +64,8 @@ impl Exposition {
     #[must_use]
     pub fn print(self, snapshot: &Snapshot) -> Vec<u8> {
         match self {
-            Self::Text => text::page(snapshot, Syntax::Prometheus).into_bytes(),
-            Self::OpenMetrics => text::page(snapshot, Syntax::OpenMetrics).into_bytes(),
+            Self::Text => text::page(snapshot, ExpositionSyntax::Prometheus).into_bytes(),
+            Self::OpenMetrics => text::page(snapshot, ExpositionSyntax::OpenMetrics).into_bytes(),
             Self::Protobuf => protobuf::page(snapshot),
         }
     }

@@ -18,7 +18,7 @@ mod scalar;
 mod snapshot;
 
 pub use books::Books;
-pub use distribution::{BOUNDS, Bound, Distribution, Exponential, ExponentialBucket};
+pub use distribution::{BOUNDS, BucketBound, Exponential, ExponentialBucket, TimeDistribution};
 pub use exposition::{Exposition, negotiate};
 pub use push::{Coding, Push, PushRequest, Series};
 pub use snapshot::{Family, Label, MetricKind, Point, Snapshot, Unit, Value};

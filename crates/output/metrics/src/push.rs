@@ -147,7 +147,7 @@ fn run_label(snapshot: &Snapshot) -> Label {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Distribution, Family, MetricKind, Point, Unit, Value};
+    use crate::{Family, MetricKind, Point, TimeDistribution, Unit, Value};
     use drumfire_measure::Histogram;
     use drumfire_units::Nanos;
 
@@ -162,7 +162,7 @@ mod tests {
             labels: labels.clone(),
             value,
         };
-        let times = Value::Distribution(Box::new(Distribution::from_histogram(&times)));
+        let times = Value::Distribution(Box::new(TimeDistribution::from_histogram(&times)));
         let counted = vec![point(Value::Count(count))];
         let share = Family::alone(
             "drumfire_busy_ratio",

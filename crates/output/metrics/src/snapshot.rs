@@ -1,6 +1,6 @@
 //! All metrics of a run at one moment.
 
-use crate::Distribution;
+use crate::TimeDistribution;
 use drumfire_units::Nanos;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ pub enum Value {
     /// Any number.
     Number(f64),
     /// A distribution; boxed, because most values are numbers.
-    Distribution(Box<Distribution>),
+    Distribution(Box<TimeDistribution>),
 }
 
 impl Value {

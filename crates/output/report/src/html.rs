@@ -31,7 +31,7 @@ pub use runs::{StoredRun, runs};
 use crate::figure::svg::draw;
 use crate::figure::{self, Figure, figures};
 use crate::markup::Markup;
-use crate::section::{Extent, RunSection};
+use crate::section::{PageExtent, RunSection};
 use crate::style::{Color, Style, Unicode};
 use crate::{Naming, calendar, secret, text};
 use drumfire_measure::Summary;
@@ -93,7 +93,7 @@ pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
             .map(|figure| part(figure.name, |out| picture(out, figure))),
     );
     // The answers and the plan have parts of their own.
-    let extent = Extent::page(naming);
+    let extent = PageExtent::page(naming);
     let sections = RunSection::ALL
         .iter()
         .filter(|part| **part != RunSection::Verdict);

@@ -8,7 +8,7 @@ use crate::answers::{Grade, answers};
 use crate::grid::{Column, Grid, Kind};
 use crate::remedy::{Naming, sentence};
 use crate::secret;
-use crate::section::{Body, Extent, Facts, RunSection, Section, verdict};
+use crate::section::{Body, Facts, PageExtent, RunSection, Section, verdict};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::Summary;
@@ -23,7 +23,7 @@ pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
     let mut out = format!("## {target}\n\n");
     print_answers(&mut out, summary, naming);
     print_grid(&mut out, &verdict::thresholds(&summary.thresholds));
-    let extent = Extent::comment(naming);
+    let extent = PageExtent::comment(naming);
     let parts = RunSection::ALL
         .iter()
         .filter(|part| **part != RunSection::Verdict);

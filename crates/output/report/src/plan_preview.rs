@@ -21,8 +21,8 @@ use crate::style::Style;
 use crate::untrusted::Untrusted;
 use drumfire_placement::{Placement, Unfit};
 use drumfire_plan::{
-    Arrivals, ClockChoice, Growth, Law, Load, Plan, Pool, Sequence, Spin, Threads, Users, Warmup,
-    secret,
+    Arrivals, ClockChoice, Growth, Law, Load, Plan, Pool, Sequence, Spin, Threads, UserSteps,
+    Warmup, secret,
 };
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
@@ -228,7 +228,7 @@ impl<'a> Preview<'a> {
             .pool
             .users
             .as_ref()
-            .map(Users::changes)
+            .map(UserSteps::changes)
             .unwrap_or_default();
         match changes.iter().map(|(_, count)| *count).min() {
             Some(least) if least < most => {
@@ -387,7 +387,7 @@ impl Ends {
     }
 
     /// The end of a load in which each user follows the law from the user's arrival on.
-    fn of_each(users: &Users, schedule: &Schedule, pool: &Pool, most: Option<u64>) -> Self {
+    fn of_each(users: &UserSteps, schedule: &Schedule, pool: &Pool, most: Option<u64>) -> Self {
         let limit = pool.stop.duration;
         let last = users.changes().last().map(|(at, _)| *at);
         let over = last.zip(schedule.duration()).map(|(at, law)| at + law);
@@ -505,7 +505,7 @@ fn rate_between(schedule: &Schedule, from: Nanos, to: Nanos) -> f64 {
 }
 
 /// The times at which users arrive, with the number at each; `None` if users leave, too.
-fn arrivals_of(users: &Users) -> Option<Vec<(Nanos, u32)>> {
+fn arrivals_of(users: &UserSteps) -> Option<Vec<(Nanos, u32)>> {
     let mut present = 0;
     let come = users.changes().iter().map(|(at, count)| {
         let come = count.checked_sub(present)?;
@@ -516,7 +516,7 @@ fn arrivals_of(users: &Users) -> Option<Vec<(Nanos, u32)>> {
 }
 
 /// The number of users at a time.
-fn users_at(users: &Users, at: Nanos) -> u32 {
+fn users_at(users: &UserSteps, at: Nanos) -> u32 {
     let after = users.changes().partition_point(|(from, _)| *from <= at);
     users.changes()[..after]
         .last()

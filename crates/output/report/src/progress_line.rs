@@ -3,9 +3,9 @@
 //! The pieces of the line keep their places from one interval to the next. On a narrow terminal
 //! they give way one by one; the time, what is left, and failures stay longest.
 //!
-//! The caller pushes each interval to [`Rates`] and to the [`Reading`] before it draws the line of
-//! the interval. [`Stops`] comes from the plan; the caller fills in its time, since commands move
-//! the end of a load.
+//! The caller pushes each interval to [`RecentRates`] and to the [`Reading`] before it draws the
+//! line of the interval. [`Stops`] comes from the plan; the caller fills in its time, since
+//! commands move the end of a load.
 
 use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
@@ -63,9 +63,9 @@ impl Stops {
 
 /// Requests per second of the newest intervals, as many as the spark shows.
 #[derive(Clone, Debug, Default)]
-pub struct Rates(Vec<f64>);
+pub struct RecentRates(Vec<f64>);
 
-impl Rates {
+impl RecentRates {
     /// Adds the next interval of a run. An interval that was cut short has no rate.
     pub fn push(&mut self, interval: &Interval, info: &RunInfo) {
         if let Some(length) = interval.whole_length(info) {

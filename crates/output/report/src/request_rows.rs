@@ -26,12 +26,12 @@ pub enum RowForm {
 pub struct RequestRows {
     form: RowForm,
     started_at_unix_ns: u64,
-    pools: Vec<Names>,
+    pools: Vec<RowNames>,
 }
 
 /// The names of a pool and its steps in rows.
 #[derive(Debug)]
-struct Names {
+struct RowNames {
     pool: String,
     steps: Vec<String>,
 }
@@ -65,7 +65,7 @@ impl RequestRows {
             RowForm::Csv => text_cell(text),
             RowForm::JsonLine => text.to_owned(),
         };
-        let names = |pool: &drumfire_measure::PoolInfo| Names {
+        let names = |pool: &drumfire_measure::PoolInfo| RowNames {
             pool: cell(&secret::setting("", &pool.name)),
             steps: pool
                 .steps

@@ -200,7 +200,7 @@ fn unseen(summary: &Summary) -> Vec<String> {
 
 /// The space that a reader has, and the reader's names of settings.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Extent {
+pub(crate) struct PageExtent {
     /// The maximum number of rows of a table.
     pub(crate) rows: usize,
     /// The maximum number of messages of one kind of failure.
@@ -213,7 +213,7 @@ pub(crate) struct Extent {
     pub(crate) naming: Naming,
 }
 
-impl Extent {
+impl PageExtent {
     /// A terminal.
     pub(crate) const fn terminal(naming: Naming, is_full: bool) -> Self {
         Self {
@@ -313,7 +313,7 @@ impl RunSection {
     ];
 
     /// The section of a run; `None` if the run has nothing to show in it.
-    pub(crate) fn section(self, summary: &Summary, extent: &Extent) -> Option<Section> {
+    pub(crate) fn section(self, summary: &Summary, extent: &PageExtent) -> Option<Section> {
         let build = match self {
             Self::Verdict => verdict::section,
             Self::Drift => drift::section,

@@ -5,7 +5,7 @@ mod last;
 
 use crate::line::{Ink, Line, wrap};
 use crate::page::{Explain, Page};
-use crate::section::{Body, Extent, Facts, Form, Section};
+use crate::section::{Body, Facts, Form, PageExtent, Section};
 use crate::style::Style;
 use crate::table;
 use crate::untrusted::Untrusted;
@@ -45,7 +45,7 @@ fn whole(summary: &Summary, mut page: Page<'_>) -> String {
 
 /// Appends sections, each after an empty line.
 fn fill(summary: &Summary, parts: &[RunSection], page: &mut Page<'_>) {
-    let extent = Extent::terminal(page.style.naming, page.explains());
+    let extent = PageExtent::terminal(page.style.naming, page.explains());
     let sections = parts
         .iter()
         .filter_map(|part| part.section(summary, &extent));

@@ -1,10 +1,11 @@
 //! The choices of the user: the view, its order and scale, and the typed text.
 //!
-//! Only [`Choice::press`] gives keys a meaning. Choices about the screen itself are made there; any
-//! other key is an [`Act`]. The caller carries out the act, and puts the answer into `message`.
+//! Only [`ViewState::press`] gives keys a meaning. Choices about the screen itself are made there;
+//! any other key is a [`ScreenAct`]. The caller carries out the act, and puts the answer into
+//! `message`.
 
 use crate::key::Key;
-use crate::prompt::{Asked, Prompt, Typed};
+use crate::prompt::{Asked, Prompt, PromptEffect};
 use crate::view::View;
 use drumfire_report::screen::Order;
 
@@ -16,7 +17,7 @@ const PAGE: usize = 10;
 
 /// An effect of a key beyond the screen.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Act {
+pub(crate) enum ScreenAct {
     /// Requests the run's end.
     End,
     /// Pauses or resumes the load.
@@ -33,7 +34,7 @@ pub(crate) enum Act {
 
 /// The state that keys change.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Choice {
+pub(crate) struct ViewState {
     pub(crate) view: View,
     /// Whether only the newest intervals are shown over time.
     pub(crate) is_recent: bool,
@@ -51,9 +52,9 @@ pub(crate) struct Choice {
     pub(crate) message: Option<String>,
 }
 
-impl Choice {
+impl ViewState {
     /// Handles a key.
-    pub(crate) fn press(&mut self, key: Key) -> Option<Act> {
+    pub(crate) fn press(&mut self, key: Key) -> Option<ScreenAct> {
         self.message = None;
         if self.prompt.is_some() {
             return self.type_in(key);
@@ -61,15 +62,15 @@ impl Choice {
         if self.is_help {
             self.is_help = false;
             // The key that ends the run works everywhere.
-            return (key == Key::Char('q')).then_some(Act::End);
+            return (key == Key::Char('q')).then_some(ScreenAct::End);
         }
         match key {
-            Key::Char('q') => return Some(Act::End),
-            Key::Char('p' | ' ') => return Some(Act::Pause),
-            Key::Char('+' | '=') => return Some(Act::Scale(MORE)),
-            Key::Char('-' | '_') => return Some(Act::Scale(LESS)),
-            Key::Char('y') => return Some(Act::Copy),
-            Key::Char('s') => return Some(Act::Save),
+            Key::Char('q') => return Some(ScreenAct::End),
+            Key::Char('p' | ' ') => return Some(ScreenAct::Pause),
+            Key::Char('+' | '=') => return Some(ScreenAct::Scale(MORE)),
+            Key::Char('-' | '_') => return Some(ScreenAct::Scale(LESS)),
+            Key::Char('y') => return Some(ScreenAct::Copy),
+            Key::Char('s') => return Some(ScreenAct::Save),
             Key::Char('m') => self.prompt = Some(Prompt::new(Asked::Mark)),
             Key::Char('/') => {
                 self.show(View::Steps);
@@ -95,15 +96,15 @@ impl Choice {
         None
     }
 
-    fn type_in(&mut self, key: Key) -> Option<Act> {
+    fn type_in(&mut self, key: Key) -> Option<ScreenAct> {
         let mut prompt = self.prompt.take()?;
         match prompt.press(key) {
-            Typed::More => self.prompt = Some(prompt),
-            Typed::Dropped => {}
-            Typed::Done => match prompt.asked {
+            PromptEffect::More => self.prompt = Some(prompt),
+            PromptEffect::Dropped => {}
+            PromptEffect::Done => match prompt.asked {
                 Asked::Filter => self.filter = prompt.text,
                 Asked::Mark if prompt.text.trim().is_empty() => {}
-                Asked::Mark => return Some(Act::Mark(prompt.text)),
+                Asked::Mark => return Some(ScreenAct::Mark(prompt.text)),
             },
         }
         None
@@ -129,18 +130,18 @@ impl Choice {
 mod tests {
     use super::*;
 
-    fn typed(choice: &mut Choice, keys: &str) -> Vec<Act> {
+    fn typed(choice: &mut ViewState, keys: &str) -> Vec<ScreenAct> {
         let acts = keys.chars().map(|key| choice.press(Key::Char(key)));
         acts.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
     #[test]
     fn keys_act_or_choose() {
-        let mut choice = Choice::default();
-        assert_eq!(typed(&mut choice, "q"), [Act::End]);
+        let mut choice = ViewState::default();
+        assert_eq!(typed(&mut choice, "q"), [ScreenAct::End]);
         assert_eq!(
             typed(&mut choice, "p y"),
-            [Act::Pause, Act::Pause, Act::Copy]
+            [ScreenAct::Pause, ScreenAct::Pause, ScreenAct::Copy]
         );
         assert_eq!(typed(&mut choice, "4"), []);
         assert_eq!(choice.view, View::Errors);
@@ -153,29 +154,29 @@ mod tests {
 
     #[test]
     fn a_mark_is_typed_and_may_be_given_up() {
-        let mut choice = Choice::default();
+        let mut choice = ViewState::default();
         assert_eq!(typed(&mut choice, "mdeploy q"), []);
         let act = choice.press(Key::Enter);
-        assert_eq!(act, Some(Act::Mark("deploy q".to_owned())));
+        assert_eq!(act, Some(ScreenAct::Mark("deploy q".to_owned())));
         assert_eq!(typed(&mut choice, "mx"), []);
         assert_eq!(choice.press(Key::Escape), None);
         assert_eq!(choice.prompt, None);
-        assert_eq!(typed(&mut choice, "q"), [Act::End]);
+        assert_eq!(typed(&mut choice, "q"), [ScreenAct::End]);
     }
 
     #[test]
     fn help_goes_with_any_key_and_ends_with_q() {
-        let mut choice = Choice::default();
+        let mut choice = ViewState::default();
         assert_eq!(typed(&mut choice, "?p"), []);
         assert!(!choice.is_help);
-        assert_eq!(typed(&mut choice, "?q"), [Act::End]);
+        assert_eq!(typed(&mut choice, "?q"), [ScreenAct::End]);
     }
 
     #[test]
     fn pools_are_chosen_in_turn() {
-        let mut choice = Choice {
+        let mut choice = ViewState {
             pools: 2,
-            ..Choice::default()
+            ..ViewState::default()
         };
         let mut chosen = Vec::new();
         for _ in 0..3 {
@@ -183,9 +184,9 @@ mod tests {
             chosen.push(choice.pool);
         }
         assert_eq!(chosen, [Some(0), Some(1), None]);
-        let mut alone = Choice {
+        let mut alone = ViewState {
             pools: 1,
-            ..Choice::default()
+            ..ViewState::default()
         };
         alone.press(Key::Char('P'));
         assert_eq!(alone.pool, None);

@@ -11,7 +11,7 @@
 //! Texts from a plan, a target or the user are escaped when they become cells, by [`Untrusted`]
 //! here and by [`glance`] for rows of the report.
 
-use crate::choice::Choice;
+use crate::choice::ViewState;
 use crate::known::Known;
 use crate::look::Look;
 use crate::place::{above, below, stack, tiles};
@@ -75,7 +75,7 @@ pub(crate) struct Frame<'a> {
     /// The state of the run; before its first summary, only the start is drawn.
     pub(crate) known: &'a Known,
     /// The user's choice.
-    pub(crate) choice: &'a Choice,
+    pub(crate) choice: &'a ViewState,
     /// The figures of the run, or of its newest intervals.
     pub(crate) figures: &'a [Figure],
     /// The colours and letters of this terminal.

@@ -4,7 +4,7 @@
 //! picture is made again only when the run has grown by an amount that a column of cells can show.
 //! So the cost per second of a long run does not exceed the cost for a run of two minutes.
 
-use crate::choice::Choice;
+use crate::choice::ViewState;
 use crate::known::Known;
 use crate::view::View;
 use drumfire_report::figure::{self, Figure};
@@ -14,7 +14,7 @@ const COLUMNS: u64 = 128;
 
 /// The pictures that a frame needs.
 #[derive(Default)]
-pub(crate) struct Pictures {
+pub(crate) struct FramePictures {
     figures: Vec<Figure>,
     made: Option<Made>,
 }
@@ -43,9 +43,9 @@ impl Made {
     }
 }
 
-impl Pictures {
+impl FramePictures {
     /// Makes the pictures for a frame of this width, if they are missing or outdated.
-    pub(crate) fn renew(&mut self, known: &Known, choice: &Choice, width: u16) {
+    pub(crate) fn renew(&mut self, known: &Known, choice: &ViewState, width: u16) {
         let now = Made {
             view: choice.view,
             most: choice.view.most(width),

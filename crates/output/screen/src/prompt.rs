@@ -23,7 +23,7 @@ pub(crate) struct Prompt {
 
 /// The effect of a key on a prompt.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Typed {
+pub(crate) enum PromptEffect {
     /// The line continues.
     More,
     /// The line is complete.
@@ -50,14 +50,14 @@ impl Prompt {
     }
 
     /// Handles a key.
-    pub(crate) fn press(&mut self, key: Key) -> Typed {
+    pub(crate) fn press(&mut self, key: Key) -> PromptEffect {
         match key {
-            Key::Enter => return Typed::Done,
-            Key::Escape => return Typed::Dropped,
+            Key::Enter => return PromptEffect::Done,
+            Key::Escape => return PromptEffect::Dropped,
             Key::Backspace => drop(self.text.pop()),
             Key::Char(letter) if self.text.chars().count() < LENGTH_MAX => self.text.push(letter),
             _ => {}
         }
-        Typed::More
+        PromptEffect::More
     }
 }

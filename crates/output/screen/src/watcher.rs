@@ -15,13 +15,13 @@
 //! that are copied or saved are made from a copy of the books, without the lock.
 
 use crate::backend::Cells;
-use crate::choice::{Act, Choice};
+use crate::choice::{ScreenAct, ViewState};
 use crate::clipboard;
 use crate::console::{Shared, lock};
 use crate::frame::Frame;
 use crate::key::keys;
 use crate::look::Look;
-use crate::pictures::Pictures;
+use crate::pictures::FramePictures;
 use crate::terminal::{self, Woken};
 use drumfire_measure::Summary;
 use drumfire_plan::{Change, Command};
@@ -63,11 +63,11 @@ pub(crate) struct Watcher {
     waker: OwnedFd,
     look: Look,
     /// The user's choices: the view, the order, the filter, the typed text.
-    choice: Choice,
+    choice: ViewState,
     /// The cells on the terminal; a frame rewrites only the ones that differ.
     cells: Terminal<Cells>,
     /// The pictures of the view that is shown.
-    pictures: Pictures,
+    pictures: FramePictures,
     /// The inputs of the newest frame; `None` if another frame is due in any case.
     drawn: Option<Sights>,
 }
@@ -94,9 +94,9 @@ impl Watcher {
         waker: OwnedFd,
         look: Look,
     ) -> io::Result<Self> {
-        let choice = Choice {
+        let choice = ViewState {
             pools: u16::try_from(run.info.pools.len()).unwrap_or(u16::MAX),
-            ..Choice::default()
+            ..ViewState::default()
         };
         Ok(Self {
             shared,
@@ -105,7 +105,7 @@ impl Watcher {
             look,
             choice,
             cells: Terminal::new(Cells::new())?,
-            pictures: Pictures::default(),
+            pictures: FramePictures::default(),
             drawn: None,
         })
     }
@@ -192,16 +192,16 @@ impl Watcher {
                 continue;
             };
             let answer = match act {
-                Act::End => {
+                ScreenAct::End => {
                     // Counted together with signals from outside: the second one ends the wait too.
                     let raised = low_level::raise(SIGINT);
                     raised.err().map(|error| error.to_string())
                 }
-                Act::Pause => Some(self.pause()),
-                Act::Scale(factor) => Some(self.scale(factor)),
-                Act::Mark(text) => Some(self.send(&Command::soon(Change::Mark { text }))),
-                Act::Copy => Some(self.copy()),
-                Act::Save => Some(self.save()),
+                ScreenAct::Pause => Some(self.pause()),
+                ScreenAct::Scale(factor) => Some(self.scale(factor)),
+                ScreenAct::Mark(text) => Some(self.send(&Command::soon(Change::Mark { text }))),
+                ScreenAct::Copy => Some(self.copy()),
+                ScreenAct::Save => Some(self.save()),
             };
             self.choice.message = answer;
         }

@@ -137,8 +137,8 @@ impl Index {
         let mut looked_at = BTreeSet::new();
         loop {
             let rows = self.select(limit)?;
-            let new = |of: &&row::Stamped| looked_at.insert(of.row.id.clone());
-            let unseen: Vec<&row::Stamped> = rows.iter().filter(new).collect();
+            let new = |of: &&row::StampedRun| looked_at.insert(of.row.id.clone());
+            let unseen: Vec<&row::StampedRun> = rows.iter().filter(new).collect();
             // Repeat: a run that was removed, or has another start now, makes room for others.
             if limit == usize::MAX || !self.update_all(&unseen)? {
                 let count = "SELECT count(*) FROM runs";
@@ -182,10 +182,10 @@ impl Index {
     }
 
     /// Updates the rows of these runs. Returns whether any of them had changed.
-    fn update_all(&mut self, rows: &[&row::Stamped]) -> rusqlite::Result<bool> {
+    fn update_all(&mut self, rows: &[&row::StampedRun]) -> rusqlite::Result<bool> {
         let transaction = self.connection.transaction()?;
         let mut changed = false;
-        for row::Stamped { row, stamp } in rows {
+        for row::StampedRun { row, stamp } in rows {
             changed |= update(&transaction, &self.runs, &row.id, Some(stamp))?;
         }
         transaction.commit()?;
@@ -193,7 +193,7 @@ impl Index {
     }
 
     /// The newest rows, newest first.
-    fn select(&self, limit: usize) -> rusqlite::Result<Vec<row::Stamped>> {
+    fn select(&self, limit: usize) -> rusqlite::Result<Vec<row::StampedRun>> {
         let text = "SELECT * FROM runs ORDER BY started_at_unix_ns DESC, id DESC LIMIT ?1";
         let mut statement = self.connection.prepare(text)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);

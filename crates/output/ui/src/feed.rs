@@ -115,7 +115,7 @@ impl Feeds {
                 let began = clock.now();
                 shown = Some(run.version());
                 let look = look(run.clone()).await;
-                let events = look.as_ref().map(Events::from_look);
+                let events = look.as_ref().map(PartEvents::from_look);
                 let is_over = look.as_ref().is_some_and(|look| !look.is_live);
                 viewers.retain_mut(|viewer| viewer.is_sent(events.as_ref(), is_over));
                 spoke = clock.now();
@@ -176,9 +176,9 @@ fn rest_after(took: Duration) -> Duration {
 }
 
 /// The events of all parts, each with its part's id and digest.
-struct Events(Vec<(&'static str, u64, Bytes)>);
+struct PartEvents(Vec<(&'static str, u64, Bytes)>);
 
-impl Events {
+impl PartEvents {
     fn from_look(look: &Look) -> Self {
         let mut before = None;
         let events = look.parts.iter().map(|part| {
@@ -193,7 +193,7 @@ impl Events {
 impl Viewer {
     /// Sends the events of the parts that the viewer has not seen, and of the run's end. Returns
     /// whether its queue had room for them.
-    fn is_sent(&mut self, events: Option<&Events>, is_over: bool) -> bool {
+    fn is_sent(&mut self, events: Option<&PartEvents>, is_over: bool) -> bool {
         let mut all = Vec::new();
         for (id, digest, event) in events.iter().flat_map(|events| &events.0) {
             if self.seen.insert(id, *digest) != Some(*digest) {

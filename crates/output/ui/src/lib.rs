@@ -32,4 +32,4 @@ pub use library::Library;
 pub use own_run::Subject;
 pub use run_page::RunPage;
 pub use server::Server;
-pub use site::Site;
+pub use site::RunSite;

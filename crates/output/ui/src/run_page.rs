@@ -8,7 +8,7 @@
 use crate::library::Library;
 use crate::own_run::{OwnRun, Subject};
 use crate::server::Server;
-use crate::site::Site;
+use crate::site::RunSite;
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_session::{Console, Note, Observer, RunContext, SessionError};
 use std::io;
@@ -34,7 +34,7 @@ impl RunPage {
         console: Arc<dyn Console>,
     ) -> io::Result<Self> {
         let run = Arc::new(OwnRun::new(subject));
-        let site = Site::of_own(Arc::clone(&run), library);
+        let site = RunSite::of_own(Arc::clone(&run), library);
         Ok(Self {
             run,
             server: Server::start(address, site)?,

@@ -11,8 +11,8 @@
 //!
 //! [`Server::start`] listens and starts the thread; afterwards only [`Server::close`] is called
 //! from outside. A request takes one path: `connection` reads it, `answer` first lets [`Access`]
-//! admit it, [`Route`] parses its address, and the [`Site`] has the run. No response is sent before
-//! the access is checked, not even that a page is missing.
+//! admit it, [`Route`] parses its address, and the [`RunSite`] has the run. No response is sent
+//! before the access is checked, not even that a page is missing.
 //!
 //! Pages are drawn and commands sent on the further threads (`drawn`, `command`). When the server
 //! ends, it accepts no more connections, viewers get the rest of their queues, and connections that
@@ -22,7 +22,7 @@ use crate::access::{Access, Refusal};
 use crate::content::Content;
 use crate::feed::Feeds;
 use crate::route::Route;
-use crate::site::{Run, Site};
+use crate::site::{Run, RunSite};
 use bytes::Bytes;
 use drumfire_net::yield_to_others;
 use drumfire_plan::ChangeKind;
@@ -98,7 +98,7 @@ struct Shared {
     /// The rules for admitting requests.
     access: Access,
     /// The runs of the server.
-    site: Site,
+    site: RunSite,
     /// The events of watched runs.
     feeds: Feeds,
 }
@@ -129,7 +129,7 @@ impl Server {
     /// # Errors
     /// If the text is not an address of loopback, or cannot be listened on, or the system has no
     /// random bytes or no thread.
-    pub fn start(address: &str, site: Site) -> io::Result<Self> {
+    pub fn start(address: &str, site: RunSite) -> io::Result<Self> {
         let listener = TcpListener::bind(loopback(address)?)?;
         listener.set_nonblocking(true)?;
         let local = listener.local_addr()?;

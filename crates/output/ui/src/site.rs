@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The runs of a server.
 #[derive(Clone, Default)]
-pub struct Site {
+pub struct RunSite {
     own: Option<Arc<OwnRun>>,
     library: Option<Library>,
 }
@@ -22,7 +22,7 @@ pub(crate) enum Run {
     Shelved(Shelved),
 }
 
-impl Site {
+impl RunSite {
     /// The site of stored runs.
     #[must_use]
     pub const fn of_library(library: Library) -> Self {

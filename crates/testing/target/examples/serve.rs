@@ -2,19 +2,19 @@
 //! includes gRPC services. It runs until its standard input ends, then prints its counters.
 #![expect(clippy::print_stdout, reason = "an example talks to its terminal")]
 
-use drumfire_target::{Listen, Options, Server, Services, TlsOptions};
+use drumfire_target::{Listen, Server, ServerOptions, ServerTlsOptions, Services};
 use std::error::Error;
 use std::io::Read as _;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().unwrap_or_else(|| "127.0.0.1:0".into());
-    let tls = arguments.next().map(|_| TlsOptions::default());
-    let running = Server::start(Options {
+    let tls = arguments.next().map(|_| ServerTlsOptions::default());
+    let running = Server::start(ServerOptions {
         listen: vec![Listen::Tcp(address.parse()?)],
         tls,
         services: Services::Grpc,
-        ..Options::default()
+        ..ServerOptions::default()
     })?;
     for address in running.addresses() {
         println!("listening at {address}");

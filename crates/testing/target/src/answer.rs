@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 
 /// What the server does with a request, and when.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct AnswerPlan {
     /// The delay drawn from a law; shown in the answer.
     pub(crate) delay: Option<Nanos>,
-    pub(crate) act: Act,
+    pub(crate) act: Reaction,
     /// Whether an equal request gets an equal plan.
     pub(crate) constancy: Constancy,
     /// Whether the request is counted and logged.
@@ -34,16 +34,16 @@ pub(crate) enum Counting {
 
 /// The server's reaction: an answer, or bytes that violate the protocol.
 #[derive(Debug)]
-pub(crate) enum Act {
+pub(crate) enum Reaction {
     /// A valid answer.
     Answer(Answer),
     /// Raw bytes.
-    Raw(Raw),
+    Raw(RawBytes),
 }
 
 /// Literal bytes, independent of any protocol, and the end of the stream.
 #[derive(Debug, Default)]
-pub(crate) struct Raw {
+pub(crate) struct RawBytes {
     pub(crate) bytes: Vec<u8>,
     pub(crate) drip: Option<Drip>,
     pub(crate) end: RawEnd,

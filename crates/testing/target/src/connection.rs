@@ -5,7 +5,7 @@ use crate::http1;
 use crate::http2;
 use crate::hub::Hub;
 use crate::listener::Socket;
-use crate::wire::{Counted, Opening, Transport, Wire};
+use crate::wire::{CountedSocket, Opening, Transport, Wire};
 use std::io;
 use std::rc::Rc;
 
@@ -24,8 +24,8 @@ pub(crate) fn serve(hub: Rc<Hub>, socket: Socket) -> impl Future<Output = ()> {
     async move {
         let desk = Rc::clone(&hub.desk);
         let transport = match socket {
-            Socket::Tcp(socket) => seal(&hub, Counted { socket, desk }).await,
-            Socket::Unix(socket) => seal(&hub, Counted { socket, desk }).await,
+            Socket::Tcp(socket) => seal(&hub, CountedSocket { socket, desk }).await,
+            Socket::Unix(socket) => seal(&hub, CountedSocket { socket, desk }).await,
         };
         if let Some(transport) = transport {
             converse(&hub, Wire::new(transport)).await;

@@ -1,8 +1,8 @@
 //! The handling of requests, independent of the protocol.
 
-use crate::answer::{Counting, Plan};
+use crate::answer::{AnswerPlan, Counting};
 use crate::clock;
-use crate::options::{Discipline, Options};
+use crate::options::{Discipline, ServerOptions};
 use crate::planner::{BadParameter, CallPlan, Intent, Planner};
 use crate::request::{RequestBody, RequestHead};
 use crate::shared::{Shared, WorkerShared};
@@ -21,7 +21,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(options: &Options, shared: Arc<Shared>, index: usize) -> Self {
+    pub(crate) fn new(options: &ServerOptions, shared: Arc<Shared>, index: usize) -> Self {
         let random = Xoshiro256::new(options.seed, index as u64);
         let planner = Planner::new(Arc::clone(&shared), options.behaviour.clone(), random);
         let serial = options.discipline == Discipline::Serial;
@@ -55,7 +55,7 @@ impl Desk {
     }
 
     /// The plan for a request, after its body has arrived.
-    pub(crate) fn plan(&self, intent: Intent, body: &RequestBody) -> Plan {
+    pub(crate) fn plan(&self, intent: Intent, body: &RequestBody) -> AnswerPlan {
         self.planner.borrow_mut().plan(intent, body)
     }
 

@@ -1,6 +1,6 @@
 //! Deliberate faults, and their text forms.
 
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use drumfire_units::{ByteSize, Nanos, Xoshiro256};
 use std::fmt;
 use std::ops::Range;
@@ -122,13 +122,13 @@ impl FromStr for StatusOdds {
 /// A gRPC code that replaces OK with a probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CodeOdds {
-    code: Code,
+    code: GrpcCode,
     chance: Chance,
 }
 
 impl CodeOdds {
     /// The code for this call, if it replaces OK.
-    pub(crate) fn draw(self, random: &mut Xoshiro256) -> Option<Code> {
+    pub(crate) fn draw(self, random: &mut Xoshiro256) -> Option<GrpcCode> {
         self.chance.happens(random).then_some(self.code)
     }
 }
@@ -152,7 +152,7 @@ impl FromStr for CodeOdds {
             Some((code, chance)) => (code, chance.parse().map_err(|_| fail())?),
             None => (text, Chance::ALWAYS),
         };
-        let code = Code::parse(code).ok_or_else(fail)?;
+        let code = GrpcCode::parse(code).ok_or_else(fail)?;
         Ok(Self { code, chance })
     }
 }
@@ -240,8 +240,11 @@ mod tests {
         let always = "404".parse::<StatusOdds>().unwrap();
         assert_eq!(always.draw(&mut Xoshiro256::new(0, 0)), Some(404));
         let odds = "unavailable:1".parse::<CodeOdds>().unwrap();
-        assert_eq!(odds.draw(&mut Xoshiro256::new(0, 0)), Some(Code(14)));
-        assert_eq!("14".parse::<CodeOdds>().map(|odds| odds.code), Ok(Code(14)));
+        assert_eq!(odds.draw(&mut Xoshiro256::new(0, 0)), Some(GrpcCode(14)));
+        assert_eq!(
+            "14".parse::<CodeOdds>().map(|odds| odds.code),
+            Ok(GrpcCode(14))
+        );
         let drip = "1kB/5ms".parse::<Drip>().unwrap();
         assert_eq!((drip.size, drip.interval), (1_000, Nanos::from_millis(5)));
     }

@@ -25,9 +25,9 @@ const NAMES: [&str; 17] = [
 
 /// A value of `grpc-status`, which may be a number without a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Code(pub(crate) u32);
+pub(crate) struct GrpcCode(pub(crate) u32);
 
-impl Code {
+impl GrpcCode {
     pub(crate) const OK: Self = Self(0);
     pub(crate) const INVALID_ARGUMENT: Self = Self(3);
     pub(crate) const DEADLINE_EXCEEDED: Self = Self(4);
@@ -51,7 +51,7 @@ impl Code {
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for GrpcCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match NAMES.get(self.0 as usize) {
             Some(name) => f.write_str(name),
@@ -67,15 +67,15 @@ mod tests {
     #[test]
     fn codes_have_names_and_numbers() {
         for (number, name) in NAMES.iter().enumerate() {
-            let code = Code(number as u32);
-            assert_eq!(Code::parse(name), Some(code));
-            assert_eq!(Code::parse(&number.to_string()), Some(code));
+            let code = GrpcCode(number as u32);
+            assert_eq!(GrpcCode::parse(name), Some(code));
+            assert_eq!(GrpcCode::parse(&number.to_string()), Some(code));
             assert_eq!(code.to_string(), *name);
         }
         for text in ["", "17", "-1", "UNAVAILABEL"] {
-            assert_eq!(Code::parse(text), None, "{text}");
+            assert_eq!(GrpcCode::parse(text), None, "{text}");
         }
-        assert_eq!(Code::parse("unavailable"), Some(Code(14)));
-        assert_eq!(Code(99).to_string(), "99");
+        assert_eq!(GrpcCode::parse("unavailable"), Some(GrpcCode(14)));
+        assert_eq!(GrpcCode(99).to_string(), "99");
     }
 }

@@ -1,9 +1,9 @@
 //! HTTP/1 with hyper, and the deliberate violations that hyper can't send.
 //!
 //! hyper reads requests and writes answers. For anything other than an answer (a reset, a close,
-//! half a body, a response of the conformance corpus), the service stores a [`Raw`] in the [`Link`]
-//! and fails. hyper then returns the stream, the raw bytes are sent, and hyper continues if the
-//! stream stays open.
+//! half a body, a response of the conformance corpus), the service stores a [`RawBytes`] in the
+//! [`Link`] and fails. hyper then returns the stream, the raw bytes are sent, and hyper continues
+//! if the stream stays open.
 //!
 //! hyper also does not wait for long: its buffers take 14 kB, and tens of thousands of requests may
 //! wait. A connection whose request is due later drops hyper, repeats the request when it is due,
@@ -14,7 +14,7 @@ mod exchange;
 mod port;
 mod stage;
 
-use crate::answer::{Raw, RawEnd};
+use crate::answer::{RawBytes, RawEnd};
 use crate::clock;
 use crate::hub::Hub;
 use crate::request::HEAD_MAX;
@@ -94,7 +94,7 @@ async fn converse(hub: &Rc<Hub>, wire: Wire, link: &Rc<Link>) -> Option<Wire> {
 }
 
 /// Sends raw bytes; dripped bytes are sent piece by piece on schedule.
-async fn send(wire: &mut Wire, raw: Raw, sleeps: &Rc<Sleeps>) -> io::Result<()> {
+async fn send(wire: &mut Wire, raw: RawBytes, sleeps: &Rc<Sleeps>) -> io::Result<()> {
     let (size, interval) = match raw.drip {
         Some(drip) => (
             usize::try_from(drip.size).unwrap_or(usize::MAX),

@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::grpc::Grpc;
 use crate::known::Known;
-use crate::options::Options;
+use crate::options::ServerOptions;
 use crate::shared::Shared;
 use crate::shortcuts::Shortcuts;
 use crate::sleeps::Sleeps;
@@ -15,20 +15,20 @@ use tokio_rustls::TlsAcceptor;
 
 /// The parts of a server that every worker receives.
 #[derive(Clone)]
-pub(crate) struct Setup {
+pub(crate) struct WorkerSetup {
     pub(crate) shared: Arc<Shared>,
     pub(crate) tls: Option<TlsAcceptor>,
     /// The gRPC services, if enabled.
     pub(crate) grpc: Option<Arc<Grpc>>,
     pub(crate) started: Nanos,
-    pub(crate) options: Arc<Options>,
+    pub(crate) options: Arc<ServerOptions>,
 }
 
 /// The state of one worker, which stays on its thread.
 pub(crate) struct Hub {
     pub(crate) desk: Rc<Desk>,
     pub(crate) sleeps: Rc<Sleeps>,
-    pub(crate) setup: Setup,
+    pub(crate) setup: WorkerSetup,
     /// Constant answers over HTTP/2.
     pub(crate) known: RefCell<Known>,
     /// Constant answers over HTTP/1.
@@ -37,7 +37,7 @@ pub(crate) struct Hub {
 
 impl Hub {
     /// Creates the state of the worker with this index.
-    pub(crate) fn new(setup: Setup, index: usize, sleeps: Rc<Sleeps>) -> Self {
+    pub(crate) fn new(setup: WorkerSetup, index: usize, sleeps: Rc<Sleeps>) -> Self {
         let desk = Desk::new(&setup.options, Arc::clone(&setup.shared), index);
         Self {
             desk: Rc::new(desk),

@@ -4,7 +4,7 @@
 //! fails in exact ways: delays from a law and a seed, stalls, resets, slow bodies. Must not know
 //! plans or samples.
 //!
-//! Start reading at [`Server::start`]. [`Options`] lists the options of the server, and
+//! Start reading at [`Server::start`]. [`ServerOptions`] lists the options of the server, and
 //! [`Behaviour`] those that the query of a request can also set.
 //!
 //! The target shares no code with the generator that it checks, except `units` and the cases of
@@ -65,8 +65,8 @@ pub use error::StartError;
 pub use fault::{Chance, CodeOdds, Drip, ParseFaultError, Stall, StatusOdds};
 pub use law::{Law, ParseLawError};
 pub use options::{
-    ArrivalLog, Behaviour, ClientCertificate, Discipline, Exposure, Listen, Options, Services,
-    Storefront, TlsOptions,
+    ArrivalLog, Behaviour, ClientCertificate, Discipline, Exposure, Listen, ServerOptions,
+    ServerTlsOptions, Services, Storefront,
 };
 pub use server::{Running, Server};
-pub use tls::TlsMaterial;
+pub use tls::ServerTlsMaterial;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// The options of a server. The comment of a field has the flag of `drumfire serve` that sets it.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServerOptions {
     /// `--listen ADDRESS`: where to listen; may be given several times. Default 127.0.0.1:8080.
     pub listen: Vec<Listen>,
     /// `--expose`: allow addresses that other machines can reach. Without it, only loopback
@@ -18,7 +18,7 @@ pub struct Options {
     /// `--threads N`: worker threads, each with its own event loop, 1 to 256. Default 1.
     pub threads: usize,
     /// `--tls`: use HTTPS with a certificate that is created at the start.
-    pub tls: Option<TlsOptions>,
+    pub tls: Option<ServerTlsOptions>,
     /// `--seed N`: the seed of every delay and every probability.
     pub seed: u64,
     /// The answer to a request without a query.
@@ -41,7 +41,7 @@ pub struct Options {
     pub goaway_after: Option<u32>,
 }
 
-impl Default for Options {
+impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             listen: vec![Listen::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)))],
@@ -134,7 +134,7 @@ pub enum Storefront {
 
 /// The options of TLS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TlsOptions {
+pub struct ServerTlsOptions {
     /// `--require-client-cert`: refuse clients without a certificate from the server's authority.
     pub client_certificate: ClientCertificate,
 }

@@ -1,11 +1,12 @@
 //! Turns a request into the plan of its answer: routes and behaviour, without a protocol.
 
 use crate::answer::{
-    Act, Afterwards, Answer, Body, Constancy, Content, Counting, FILLER_PIECE, Plan, Raw, RawEnd,
+    Afterwards, Answer, AnswerPlan, Body, Constancy, Content, Counting, FILLER_PIECE, RawBytes,
+    RawEnd, Reaction,
 };
 use crate::arrivals;
 use crate::fault::Chance;
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use crate::options::Behaviour;
 use crate::request::{RequestBody, RequestHead, encode};
 use crate::shared::Shared;
@@ -37,7 +38,7 @@ pub(crate) struct Intent {
 enum Route {
     Arrivals,
     /// A response of the conformance corpus, byte for byte.
-    Case(Raw),
+    Case(RawBytes),
     /// The list of the conformance responses.
     Cases,
     Counters,
@@ -91,7 +92,7 @@ pub(crate) struct CallPlan {
     /// The fault that replaces the answer.
     pub(crate) end: Option<RawEnd>,
     /// The code that replaces the method's.
-    pub(crate) code: Option<Code>,
+    pub(crate) code: Option<GrpcCode>,
     /// The time between two messages, if the method sets none.
     pub(crate) gap: Nanos,
     pub(crate) afterwards: Afterwards,
@@ -166,7 +167,7 @@ impl Planner {
     /// The plan for a request, after its body has arrived.
     ///
     /// Random values are drawn in a fixed order: delay, reset, hangup, status, close, cut.
-    pub(crate) fn plan(&mut self, intent: Intent, body: &RequestBody) -> Plan {
+    pub(crate) fn plan(&mut self, intent: Intent, body: &RequestBody) -> AnswerPlan {
         let counting = intent.counting();
         let Intent {
             route,
@@ -189,11 +190,11 @@ impl Planner {
         let random = &mut self.random;
         let delay = behaviour.delay.map(|law| law.draw(random));
         let act = match (choose_raw_end(&behaviour, random), route) {
-            (Some(end), _) => Act::Raw(Raw {
+            (Some(end), _) => Reaction::Raw(RawBytes {
                 end,
-                ..Raw::default()
+                ..RawBytes::default()
             }),
-            (None, Route::Case(raw)) => Act::Raw(raw),
+            (None, Route::Case(raw)) => Reaction::Raw(raw),
             (None, route) => {
                 let status = behaviour.status.and_then(|odds| odds.draw(random));
                 let afterwards = afterwards(&behaviour, random);
@@ -206,10 +207,10 @@ impl Planner {
                 answer.chunked = behaviour.chunked;
                 answer.content = content;
                 answer.afterwards = afterwards;
-                Act::Answer(answer)
+                Reaction::Answer(answer)
             }
         };
-        Plan {
+        AnswerPlan {
             delay,
             act,
             constancy,
@@ -254,7 +255,7 @@ impl Planner {
     }
 
     /// The answer to a request for counters, arrivals or cases.
-    fn report(&self, route: &Route, content: Content) -> Plan {
+    fn report(&self, route: &Route, content: Content) -> AnswerPlan {
         let (kind, text) = match route {
             Route::Arrivals => ("text/plain", arrivals::print(&self.shared.arrivals())),
             Route::ShopStats => {
@@ -265,9 +266,9 @@ impl Planner {
         };
         let mut answer = plain(200, kind, Body::bytes(text));
         answer.content = content;
-        Plan {
+        AnswerPlan {
             delay: None,
-            act: Act::Answer(answer),
+            act: Reaction::Answer(answer),
             constancy: Constancy::Varying,
             counting: Counting::Uncounted,
         }
@@ -308,7 +309,7 @@ fn parse<T: FromStr<Err: fmt::Display>>(name: &str, value: &str) -> Result<T, Ba
 }
 
 /// The response of the conformance corpus that `?case=NAME` selects.
-fn case(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Option<Raw>, BadParameter> {
+fn case(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Option<RawBytes>, BadParameter> {
     let Some((_, name)) = head.parameters().find(|(name, _)| name == "case") else {
         return Ok(None);
     };
@@ -321,7 +322,7 @@ fn case(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Option<Raw>, Ba
         let name = name.escape_default();
         BadParameter(format!("case: unknown name `{name}`; GET /cases lists all"))
     })?;
-    Ok(Some(Raw {
+    Ok(Some(RawBytes {
         bytes: case.bytes(),
         drip: behaviour.drip,
         end: match case.end {

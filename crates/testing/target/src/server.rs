@@ -4,11 +4,11 @@ use crate::clock;
 use crate::counters::Counters;
 use crate::error::StartError;
 use crate::grpc::Grpc;
-use crate::hub::Setup;
+use crate::hub::WorkerSetup;
 use crate::listener::Listener;
-use crate::options::{Discipline, Listen, Options, Services};
+use crate::options::{Discipline, Listen, ServerOptions, Services};
 use crate::shared::Shared;
-use crate::tls::{self, TlsMaterial};
+use crate::tls::{self, ServerTlsMaterial};
 use crate::worker;
 use drumfire_units::Nanos;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -32,7 +32,7 @@ impl Server {
     ///
     /// # Errors
     /// If an option is invalid, an address can't be bound, or the system refuses a thread.
-    pub fn start(options: Options) -> Result<Running, StartError> {
+    pub fn start(options: ServerOptions) -> Result<Running, StartError> {
         check(&options)?;
         raise_descriptor_limit();
         let (config, material) = match &options.tls {
@@ -57,7 +57,7 @@ impl Server {
             material,
             workers: Vec::with_capacity(options.threads),
         };
-        let setup = Setup {
+        let setup = WorkerSetup {
             shared: Arc::clone(&running.shared),
             tls: config.map(TlsAcceptor::from),
             grpc,
@@ -72,7 +72,7 @@ impl Server {
     }
 }
 
-fn check(options: &Options) -> Result<(), StartError> {
+fn check(options: &ServerOptions) -> Result<(), StartError> {
     let threads = options.threads;
     if options.listen.is_empty() {
         return Err(StartError::NoAddress);
@@ -98,7 +98,7 @@ fn raise_descriptor_limit() {
 
 /// Starts a worker, and waits until it accepts connections.
 fn spawn(
-    setup: &Setup,
+    setup: &WorkerSetup,
     index: usize,
     listeners: &Arc<Vec<Listener>>,
 ) -> Result<WorkerHandle, StartError> {
@@ -124,7 +124,7 @@ fn spawn(
 pub struct Running {
     addresses: Vec<Listen>,
     shared: Arc<Shared>,
-    material: Option<TlsMaterial>,
+    material: Option<ServerTlsMaterial>,
     workers: Vec<WorkerHandle>,
 }
 
@@ -152,7 +152,7 @@ impl Running {
 
     /// The certificates for clients, if the server uses TLS.
     #[must_use]
-    pub fn tls(&self) -> Option<&TlsMaterial> {
+    pub fn tls(&self) -> Option<&ServerTlsMaterial> {
         self.material.as_ref()
     }
 
@@ -163,7 +163,7 @@ impl Running {
     }
 
     /// The arrival times of requests on the machine's monotonic clock (`CLOCK_MONOTONIC`), in
-    /// order; empty unless [`Options::arrival_log`] records them.
+    /// order; empty unless [`ServerOptions::arrival_log`] records them.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Nanos> {
         self.shared.arrivals()

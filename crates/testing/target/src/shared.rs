@@ -2,7 +2,7 @@
 
 use crate::arrivals::Arrivals;
 use crate::counters::{Counters, Tallies};
-use crate::options::{ArrivalLog, Options, Storefront};
+use crate::options::{ArrivalLog, ServerOptions, Storefront};
 use crate::shop::Shop;
 use drumfire_units::Nanos;
 use std::sync::atomic::AtomicBool;
@@ -25,7 +25,7 @@ pub(crate) struct WorkerShared {
 }
 
 impl Shared {
-    pub(crate) fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &ServerOptions) -> Self {
         let workers = options.threads;
         let capacity = match options.arrival_log {
             ArrivalLog::Off => 0,

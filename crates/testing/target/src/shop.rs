@@ -24,7 +24,7 @@ use request::Place;
 pub(crate) use request::ShopRequest;
 
 use crate::answer::Answer;
-use credentials::Ticket;
+use credentials::SessionToken;
 use entry::{Entry, Manner};
 use ledger::{Ledger, SessionId};
 use mistake::MistakeTally;
@@ -60,7 +60,7 @@ struct Totals {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     pub(crate) session: SessionId,
-    pub(crate) ticket: Ticket,
+    pub(crate) ticket: SessionToken,
 }
 
 /// A paid order.

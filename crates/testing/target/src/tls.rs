@@ -1,7 +1,7 @@
 //! TLS: a certificate created at the start, and its configuration.
 
 use crate::error::StartError;
-use crate::options::{ClientCertificate, TlsOptions};
+use crate::options::{ClientCertificate, ServerTlsOptions};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rcgen::{
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The certificates by which clients trust the server and the server trusts clients. All are in
 /// PEM, and created at the start for this server only.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TlsMaterial {
+pub struct ServerTlsMaterial {
     /// The authority that signed the server's certificate, which is valid for localhost, 127.0.0.1
     /// and ::1.
     pub authority: String,
@@ -40,8 +40,8 @@ fn failed(error: impl fmt::Display) -> StartError {
 
 /// Creates the certificates and the server's configuration.
 pub(crate) fn configure(
-    options: &TlsOptions,
-) -> Result<(Arc<ServerConfig>, TlsMaterial), StartError> {
+    options: &ServerTlsOptions,
+) -> Result<(Arc<ServerConfig>, ServerTlsMaterial), StartError> {
     let authority = authority()?;
     let (server, server_key) = leaf(
         &authority,
@@ -56,7 +56,7 @@ pub(crate) fn configure(
         ExtendedKeyUsagePurpose::ClientAuth,
     )?;
     let config = server_config(options, &authority, server.der().clone(), &server_key)?;
-    let material = TlsMaterial {
+    let material = ServerTlsMaterial {
         authority: pem("CERTIFICATE", authority.der()),
         client_certificate: pem("CERTIFICATE", client.der()),
         client_key: pem("PRIVATE KEY", &client_key.serialize_der()),
@@ -112,7 +112,7 @@ fn named(name: &str) -> DistinguishedName {
 }
 
 fn server_config(
-    options: &TlsOptions,
+    options: &ServerTlsOptions,
     authority: &Authority,
     certificate: CertificateDer<'static>,
     key: &KeyPair,

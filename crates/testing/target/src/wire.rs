@@ -29,12 +29,12 @@ pub(crate) trait Transport: AsyncRead + AsyncWrite + Unpin {
 }
 
 /// A socket with counted bytes.
-pub(crate) struct Counted<S> {
+pub(crate) struct CountedSocket<S> {
     pub(crate) socket: S,
     pub(crate) desk: Rc<Desk>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + AsFd> Transport for Counted<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin + AsFd> Transport for CountedSocket<S> {
     fn reset_at_close(&self) {
         // With a linger time of zero, closing sends a reset.
         let _ = sockopt::set_socket_linger(&self.socket, Some(Duration::ZERO));
@@ -47,7 +47,7 @@ impl<S: Transport> Transport for TlsStream<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CountedSocket<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -61,7 +61,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> Counted<S> {
+impl<S: AsyncWrite + Unpin> CountedSocket<S> {
     fn count(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(written)) = written {
             self.desk.own().tallies.bytes_sent.add(written as u64);
@@ -70,7 +70,7 @@ impl<S: AsyncWrite + Unpin> Counted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedSocket<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

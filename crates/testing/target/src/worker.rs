@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::connection;
 use crate::fault::Stall;
-use crate::hub::{Hub, Setup};
+use crate::hub::{Hub, WorkerSetup};
 use crate::listener::{Door, Listener};
 use crate::sleeps::Sleeps;
 use drumfire_units::Nanos;
@@ -22,7 +22,7 @@ const ACCEPT_PAUSE: Nanos = Nanos::from_millis(50);
 /// Serves on the calling thread until `stop` is notified. Reports on `ready` when clients can
 /// connect, or why they can't.
 pub(crate) fn run(
-    setup: Setup,
+    setup: WorkerSetup,
     index: usize,
     listeners: &[Listener],
     stop: &Notify,
@@ -52,7 +52,7 @@ fn report(ready: &SyncSender<io::Result<()>>, result: io::Result<()>) {
 }
 
 /// Starts the tasks that run until the end of the server.
-fn open(setup: Setup, index: usize, listeners: &[Listener]) -> io::Result<()> {
+fn open(setup: WorkerSetup, index: usize, listeners: &[Listener]) -> io::Result<()> {
     let sleeps = Rc::new(Sleeps::new()?);
     let hub = Rc::new(Hub::new(setup, index, Rc::clone(&sleeps)));
     for listener in listeners {

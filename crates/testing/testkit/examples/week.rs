@@ -35,7 +35,7 @@ const RESIDENT_MAX: u64 = 64 << 20;
 const GROWTH_MAX: u64 = 8 << 20;
 
 /// The consumers of the run at its full rate.
-struct Watched {
+struct RunConsumers {
     reading: Reading,
     rows: Rows,
     scaled: Interval,
@@ -47,7 +47,7 @@ struct Watched {
     line: u64,
 }
 
-impl Watched {
+impl RunConsumers {
     fn new(info: &Arc<RunInfo>, thresholds: &[Threshold]) -> Self {
         Self {
             reading: Reading::new(Arc::clone(info), thresholds),
@@ -131,11 +131,11 @@ fn main() -> ExitCode {
             thread::yield_now();
         }
     });
-    let mut watched: Option<Watched> = None;
+    let mut watched: Option<RunConsumers> = None;
     println!("| hours | intervals | exchanges | resident, MiB |\n|---|---|---|---|");
     let run = Simulation::new(plan, world);
     let result = run.try_run_watched(&mut |event| match event {
-        RunEvent::Started(info) => watched = Some(Watched::new(info, &thresholds)),
+        RunEvent::Started(info) => watched = Some(RunConsumers::new(info, &thresholds)),
         RunEvent::IntervalClosed(interval) => {
             watched.iter_mut().for_each(|watched| watched.see(interval));
             seen.store(interval.end.0, Ordering::Release);

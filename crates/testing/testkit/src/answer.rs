@@ -7,8 +7,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub(crate) bytes: Arc<[u8]>,
-    pub(crate) pace: Pace,
-    pub(crate) then: Then,
+    pub(crate) pace: AnswerPace,
+    pub(crate) then: AfterAnswer,
     /// The service time, which replaces the server's law; [`Nanos::MAX`] means never.
     pub(crate) time: Option<Nanos>,
     /// Whether the connection accepts another request.
@@ -17,7 +17,7 @@ pub struct Answer {
 
 /// The timing of an answer's bytes.
 #[derive(Clone, Debug)]
-pub(crate) enum Pace {
+pub(crate) enum AnswerPace {
     /// All at once.
     Whole,
     /// In pieces cut at these positions, at this distance in time.
@@ -28,7 +28,7 @@ pub(crate) enum Pace {
 
 /// What the server does with the connection after the last byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum AfterAnswer {
     /// The server keeps the connection open.
     Keep,
     /// The server closes the connection after this time.
@@ -50,8 +50,8 @@ impl Answer {
     pub fn raw(bytes: &[u8]) -> Self {
         Self {
             bytes: bytes.into(),
-            pace: Pace::Whole,
-            then: Then::Keep,
+            pace: AnswerPace::Whole,
+            then: AfterAnswer::Keep,
             time: None,
             last: Last::No,
         }
@@ -101,28 +101,28 @@ impl Answer {
     /// Sends the answer in pieces cut at these positions, `apart` from each other.
     #[must_use]
     pub fn cut_at(mut self, places: &[usize], apart: Nanos) -> Self {
-        self.pace = Pace::Cut(places.into(), apart);
+        self.pace = AnswerPace::Cut(places.into(), apart);
         self
     }
 
     /// Sends the answer in pieces of this size, `apart` from each other.
     #[must_use]
     pub fn dripping(mut self, size: usize, apart: Nanos) -> Self {
-        self.pace = Pace::Drip(size, apart);
+        self.pace = AnswerPace::Drip(size, apart);
         self
     }
 
     /// Closes the connection `after` the last byte.
     #[must_use]
     pub fn then_closes(mut self, after: Nanos) -> Self {
-        self.then = Then::Close(after);
+        self.then = AfterAnswer::Close(after);
         self
     }
 
     /// Resets the connection `after` the last byte.
     #[must_use]
     pub fn then_resets(mut self, after: Nanos) -> Self {
-        self.then = Then::Reset(after);
+        self.then = AfterAnswer::Reset(after);
         self
     }
 
@@ -138,12 +138,12 @@ impl Answer {
     pub(crate) fn piece(&self, from: usize) -> (usize, Nanos) {
         let length = self.bytes.len();
         match &self.pace {
-            Pace::Whole => (length, Nanos::ZERO),
-            Pace::Cut(places, apart) => {
+            AnswerPace::Whole => (length, Nanos::ZERO),
+            AnswerPace::Cut(places, apart) => {
                 let place = places.iter().copied().find(|place| *place > from);
                 (place.map_or(length, |place| place.min(length)), *apart)
             }
-            Pace::Drip(size, apart) => ((from + size).min(length), *apart),
+            AnswerPace::Drip(size, apart) => ((from + size).min(length), *apart),
         }
     }
 }

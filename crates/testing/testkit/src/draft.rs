@@ -5,8 +5,8 @@ use drumfire_plan::{
     Affinity, Arrivals, Body, Call, CallKind, ClockChoice, Connections, Cookies, Expect, Flaw,
     Generator, Growth, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints,
     LatePolicy, Life, Load, Method, Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed,
-    Samples, Sequence, Spin, Spread, Stop, Threads, Threshold, Timeouts, Transcripts, Url, Users,
-    Warmup,
+    Samples, Sequence, Spin, Spread, Stop, Threads, Threshold, Timeouts, Transcripts, Url,
+    UserSteps, Warmup,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -228,7 +228,7 @@ impl Draft {
 
     /// Sets a number of users that changes over time; a closed load gets the maximum.
     #[must_use]
-    pub fn users(mut self, changes: Users) -> Self {
+    pub fn users(mut self, changes: UserSteps) -> Self {
         if let Load::Closed { users, .. } | Load::PerUser { users, .. } = &mut self.pool.load {
             *users = changes.most();
         }

@@ -12,7 +12,7 @@ use crate::link::{Edge, Link, Phase};
 use crate::log::Log;
 use crate::queue::{Ending, Event, Queue, Wire};
 use crate::server::{Accepts, Host};
-use drumfire_net::{Address, IoError, Readiness, Slot, ThreadTimes};
+use drumfire_net::{Endpoint, IoError, Readiness, Slot, ThreadTimes};
 use drumfire_units::{Nanos, Random};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -185,8 +185,8 @@ impl SimIo {
     }
 
     /// The host at an address, or the first host.
-    fn host(&self, address: &Address) -> usize {
-        let Address::Tcp { peer, .. } = address else {
+    fn host(&self, address: &Endpoint) -> usize {
+        let Endpoint::Tcp { peer, .. } = address else {
             return 0;
         };
         let known = self.addresses.iter().find(|(known, _)| known == peer);

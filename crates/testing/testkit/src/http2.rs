@@ -14,7 +14,7 @@ type Replying = dyn Fn(&Request<'_>) -> Reply + Send + Sync;
 /// The HTTP/2 behaviour of a server. By default it allows any number of streams, and replies 200
 /// with a short body to each complete request.
 #[derive(Clone)]
-pub struct Http2 {
+pub struct Http2Behaviour {
     pub(crate) settings: Vec<(u16, u32)>,
     pub(crate) hello: Hello,
     pub(crate) events: Vec<(Nanos, Announcement)>,
@@ -98,7 +98,7 @@ const MAX_CONCURRENT_STREAMS: u16 = 3;
 const INITIAL_WINDOW_SIZE: u16 = 4;
 const MAX_HEADER_LIST_SIZE: u16 = 6;
 
-impl fmt::Debug for Http2 {
+impl fmt::Debug for Http2Behaviour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Http2")
             .field("settings", &self.settings)
@@ -106,13 +106,13 @@ impl fmt::Debug for Http2 {
     }
 }
 
-impl Default for Http2 {
+impl Default for Http2Behaviour {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Http2 {
+impl Http2Behaviour {
     /// A server that replies 200 to any number of streams.
     #[must_use]
     pub fn new() -> Self {

@@ -17,7 +17,7 @@ pub struct Seen {
 
 /// Counts of sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sends {
+pub struct SendCounts {
     /// Partial sends.
     pub partial: u64,
     /// The maximum on one connection between two waits of the engine, within the run.
@@ -44,7 +44,7 @@ pub struct Log {
     /// Waits of the engine.
     pub waits: u64,
     /// Sends on connections.
-    pub sends: Sends,
+    pub sends: SendCounts,
     /// The maximum number of open streams on one HTTP/2 connection.
     pub streams_most: u64,
     /// Streams after the last one that the server announced to serve.

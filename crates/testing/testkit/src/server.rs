@@ -1,6 +1,6 @@
 //! A simulated server, as a script.
 
-use crate::{Answer, Http2, Law, Request};
+use crate::{Answer, Http2Behaviour, Law, Request};
 use drumfire_units::{Nanos, Random};
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct Server {
     pub(crate) service: Law,
     /// The number of requests served concurrently; 0 means unlimited.
     pub(crate) places: usize,
-    pub(crate) stall: Option<Stall>,
+    pub(crate) stall: Option<ServerStall>,
     pub(crate) outages: Vec<Outage>,
     pub(crate) answering: Arc<Answering>,
     pub(crate) greeting: Option<Answer>,
@@ -29,7 +29,7 @@ pub struct Server {
     /// Whether its handshake requests a client certificate, which no simulated client has.
     pub(crate) asks_certificate: bool,
     /// The HTTP/2 script; HTTP/1 if `None`.
-    pub(crate) http2: Option<Arc<Http2>>,
+    pub(crate) http2: Option<Arc<Http2Behaviour>>,
 }
 
 /// What happens to attempts to connect.
@@ -46,7 +46,7 @@ pub(crate) type Agreed = &'static [u8];
 
 /// The server does not work in the last `length` of each `period`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stall {
+pub(crate) struct ServerStall {
     length: Nanos,
     period: Nanos,
 }
@@ -110,7 +110,7 @@ impl Server {
 
     /// A server that uses HTTP/2 with prior knowledge. `script` has its replies.
     #[must_use]
-    pub fn http2(script: Http2) -> Self {
+    pub fn http2(script: Http2Behaviour) -> Self {
         Self {
             http2: Some(Arc::new(script)),
             ..Self::new()
@@ -176,7 +176,7 @@ impl Server {
     #[must_use]
     pub fn stalls(mut self, length: Nanos, period: Nanos) -> Self {
         assert!(length < period, "it must serve at some time");
-        self.stall = Some(Stall { length, period });
+        self.stall = Some(ServerStall { length, period });
         self
     }
 
@@ -298,7 +298,7 @@ impl Host {
     }
 }
 
-impl Stall {
+impl ServerStall {
     /// The completion time of work that begins at `start`. During a stall, no work is done.
     fn finish(self, start: Nanos, work: Nanos) -> Nanos {
         let serving = self.period.0 - self.length.0;
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn no_work_is_done_while_stalled() {
-        let stall = Stall {
+        let stall = ServerStall {
             length: Nanos(2),
             period: Nanos(10),
         };

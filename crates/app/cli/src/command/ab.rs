@@ -57,7 +57,7 @@ pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
         Failure::usage(format!("the runs of --a and --b can't be compared: {what}"))
     })?;
     let (name, folder) = folder(flags)?;
-    let mut experiment = Experiment {
+    let mut experiment = RunningExperiment {
         flags,
         sides,
         name,
@@ -80,7 +80,7 @@ pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// A running experiment.
-struct Experiment<'a> {
+struct RunningExperiment<'a> {
     flags: &'a AbFlags,
     sides: [Side; 2],
     name: String,
@@ -104,7 +104,7 @@ enum Round {
     Interrupted,
 }
 
-impl Experiment<'_> {
+impl RunningExperiment<'_> {
     /// Runs rounds until the experiment ends, and compares them.
     fn carry_out(&mut self) -> Result<(Comparison, RoundsEnd), Failure> {
         let planned = Rounds {

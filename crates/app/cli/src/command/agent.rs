@@ -11,15 +11,15 @@ use super::received_files::ReceivedFiles;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::{AgentFlags, FILES_BYTES_MAX, NatsFlags};
-use crate::host::{Permits, Received};
+use crate::host::{AssignedMachine, Permits};
 use crate::output::Output;
 use crate::{names, runs_folder};
 use drumfire_cluster::{
-    AgentDriver, AgentKey, AgentTask, Assignment, Credentials, DriverError, Left, MachineFacts,
-    NatsTls, User, divide_placement,
+    AgentDriver, AgentKey, AgentTask, Assignment, DriverError, Left, MachineFacts, NatsCredentials,
+    NatsTls, NatsUser, divide_placement,
 };
 use drumfire_compile::{Host, compile_draft};
-use drumfire_document::form::Draft;
+use drumfire_document::form::DocumentDraft;
 use drumfire_document::{Document, Text};
 use drumfire_engine::{Prepared, Shares};
 use drumfire_net::{Clock, is_own_address};
@@ -90,7 +90,7 @@ fn check(flags: &AgentFlags) -> Result<(), Failure> {
 /// The driver of an agent with this name and key.
 fn start(
     name: (&str, AgentKey),
-    credentials: Credentials,
+    credentials: NatsCredentials,
     output: &Output,
 ) -> Result<AgentDriver, Failure> {
     let machine = this_machine();
@@ -238,17 +238,17 @@ fn ended(name: &str, left: Result<Left, String>, output: &Output) -> Result<Exit
 
 /// The credentials for a server. A name and a password come from the environment, because other
 /// users can see the arguments of a process.
-pub(super) fn credentials(url: &str, way: &NatsFlags) -> Result<Credentials, Failure> {
+pub(super) fn credentials(url: &str, way: &NatsFlags) -> Result<NatsCredentials, Failure> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let user = match (&way.creds, &way.nkey, variable("NATS_USER")) {
-        (Some(file), _, _) => User::Creds(file.clone()),
-        (None, Some(file), _) => User::Nkey(seed(file)?),
+        (Some(file), _, _) => NatsUser::Creds(file.clone()),
+        (None, Some(file), _) => NatsUser::Nkey(seed(file)?),
         (None, None, Some(name)) => {
-            User::Password(name, variable("NATS_PASSWORD").unwrap_or_default())
+            NatsUser::Password(name, variable("NATS_PASSWORD").unwrap_or_default())
         }
-        (None, None, None) => User::Unnamed,
+        (None, None, None) => NatsUser::Unnamed,
     };
-    Ok(Credentials {
+    Ok(NatsCredentials {
         url: url.to_owned(),
         user,
         tls: NatsTls {
@@ -293,7 +293,7 @@ impl From<DriverError> for Failure {
 struct Share<'a> {
     flags: &'a AgentFlags,
     assignment: &'a Assignment,
-    draft: Draft,
+    draft: DocumentDraft,
     plan: Plan,
 }
 
@@ -309,7 +309,7 @@ impl<'a> Share<'a> {
             hosts: flags.allow.clone(),
             variables: flags.env.clone(),
         };
-        let host: Arc<dyn Host> = Arc::new(Received::new(
+        let host: Arc<dyn Host> = Arc::new(AssignedMachine::new(
             file.host(output),
             &assignment.attachments,
             &files.places,
@@ -362,7 +362,7 @@ impl<'a> Share<'a> {
 struct PreparedShare<'a> {
     flags: &'a AgentFlags,
     shares: Shares,
-    draft: Draft,
+    draft: DocumentDraft,
     prepared: Arc<Prepared>,
 }
 

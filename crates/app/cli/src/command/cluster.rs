@@ -30,7 +30,7 @@ use drumfire_cluster::{
     ClusterEvent, CoordinatorDriver, DriverError, OnLoss, Origin, Setup, relayed,
 };
 use drumfire_compile::{Host, compile_phase};
-use drumfire_document::form::Draft;
+use drumfire_document::form::DocumentDraft;
 use drumfire_document::{Document, Feed, Phase, form};
 use drumfire_engine::Run;
 use drumfire_measure::RunInfo;
@@ -100,7 +100,7 @@ impl Asked {
 }
 
 /// The values of the setup that a teardown uses. Another coordinator may have to run the teardown.
-fn asked_by_teardown(draft: &Draft, host: &Arc<dyn Host>) -> Vec<(String, String)> {
+fn asked_by_teardown(draft: &DocumentDraft, host: &Arc<dyn Host>) -> Vec<(String, String)> {
     let noting = Noting::new(host);
     let asked: Arc<dyn Host> = Arc::clone(&noting) as Arc<dyn Host>;
     // The phases report mistakes in the teardown.
@@ -132,7 +132,7 @@ fn load(
     }
     crate::store_place::check(&given.output)?;
     let is_local = flags.local.is_some();
-    let gather = Gather {
+    let gather = GatheringRun {
         flags,
         surroundings: Surroundings::new(&written.folder, &given.output, is_local),
         text: text_of_load(&written.document),
@@ -226,13 +226,13 @@ fn carry_out(
 /// How a coordinator gets its run.
 enum Opening<'a> {
     /// Gathers agents for a new run.
-    Gather(Gather<'a>),
+    Gather(GatheringRun<'a>),
     /// Continues a run that another coordinator started.
     Attach(Box<Attach<'a>>),
 }
 
 /// A run before its start.
-struct Gather<'a> {
+struct GatheringRun<'a> {
     flags: &'a ClusterRunFlags,
     surroundings: Surroundings,
     /// The plan that agents get.
@@ -299,7 +299,7 @@ impl Opening<'_> {
     }
 }
 
-impl Gather<'_> {
+impl GatheringRun<'_> {
     /// Starts the coordinator, and the local server and agents if the flags request them.
     fn driver(&self, plan: &Arc<Plan>, ends: &mut Ends) -> Result<CoordinatorDriver, Failure> {
         let flags = self.flags;

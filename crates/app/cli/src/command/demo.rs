@@ -17,7 +17,7 @@ use drumfire_measure::Summary;
 use drumfire_report::comparison;
 use drumfire_report::{Naming, text};
 use drumfire_session::Shown;
-use drumfire_target::{Behaviour, Listen, Options, Server};
+use drumfire_target::{Behaviour, Listen, Server, ServerOptions};
 use std::env;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -30,13 +30,13 @@ const DELAY: &str = "lognormal:4ms,0.5";
 /// Starts the built-in server, loads it in the open model, and explains the report.
 pub(crate) fn run(flags: &DemoFlags, output: &Output) -> Result<Exit, Failure> {
     let delay = DELAY.parse().map_err(Failure::failed)?;
-    let server = Server::start(Options {
+    let server = Server::start(ServerOptions {
         listen: vec![Listen::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))],
         behaviour: Behaviour {
             delay: Some(delay),
             ..Behaviour::default()
         },
-        ..Options::default()
+        ..ServerOptions::default()
     })
     .map_err(Failure::failed)?;
     let address = server

@@ -12,7 +12,7 @@ use server_folder::ServerFolder;
 
 use crate::exit::Failure;
 use crate::flags::LocalAgentsChoice;
-use drumfire_cluster::User;
+use drumfire_cluster::NatsUser;
 use drumfire_net::end_with_this;
 use std::fs;
 use std::io::{self, Read as _};
@@ -86,8 +86,8 @@ impl Local {
     }
 
     /// The credentials of the server's user.
-    pub(super) fn user(&self) -> User {
-        User::Password(USER.to_owned(), self.password.clone())
+    pub(super) fn user(&self) -> NatsUser {
+        NatsUser::Password(USER.to_owned(), self.password.clone())
     }
 
     /// Starts agents as processes of this program.

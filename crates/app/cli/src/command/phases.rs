@@ -12,7 +12,7 @@ use crate::session;
 use crate::signals::Signals;
 use drumfire_compile::{Host, PhasePlan, compile_phase};
 use drumfire_document::Phase;
-use drumfire_document::form::Draft;
+use drumfire_document::form::DocumentDraft;
 use drumfire_measure::{Outcome, RunEvent, Summary, Transcript};
 use drumfire_plan::{Plan, StopReason};
 use drumfire_report::show;
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The text of a plan, and the plan of its load.
 pub(crate) struct Compiled {
-    pub(crate) draft: Draft,
+    pub(crate) draft: DocumentDraft,
     pub(crate) plan: Plan,
 }
 

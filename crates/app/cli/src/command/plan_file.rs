@@ -2,13 +2,13 @@
 
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
-use crate::host::{Answers, Machine, folder_of};
+use crate::host::{HostCache, Machine, folder_of};
 use crate::output::Output;
 use crate::{input, terminal};
 use drumfire_compile::Host;
 use drumfire_document::Diagnostic;
 use drumfire_document::Place;
-use drumfire_document::form::{self, Draft, Setting, Source, Syntax};
+use drumfire_document::form::{self, DocumentDraft, Setting, Source, Syntax};
 use drumfire_report::{Naming, Spot, marked_line};
 use drumfire_units::utf8;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(crate) struct PlanFile {
     pub(crate) folder: PathBuf,
     text: String,
     /// Cached results of the plan's requests to the outside, such as schemas.
-    answers: Arc<Answers>,
+    answers: Arc<HostCache>,
 }
 
 impl PlanFile {
@@ -98,7 +98,7 @@ impl PlanFile {
         settings: &[Setting],
         host: &Arc<dyn Host>,
         output: &Output,
-    ) -> Draft {
+    ) -> DocumentDraft {
         let draft = form::draft(&Source {
             text: &self.text,
             name: &self.name,

@@ -160,7 +160,7 @@ pub(super) struct Carried {
     /// The directory in which its run is stored.
     pub(super) stored: Option<PathBuf>,
     /// The pages of the run that were written.
-    pub(super) pages: Option<Pages>,
+    pub(super) pages: Option<RunPages>,
     /// Whether another process continues the run, or may continue it.
     pub(super) goes_on: bool,
 }
@@ -178,13 +178,13 @@ impl Carried {
 }
 
 /// The pages of a run. If the teardown fails, they are written again.
-pub(super) struct Pages {
+pub(super) struct RunPages {
     destinations: Destinations,
     summary: Arc<Summary>,
     naming: Naming,
 }
 
-impl Pages {
+impl RunPages {
     /// Writes the pages again, for a run whose teardown failed.
     pub(super) fn write_again(self, message: String, output: &Output) -> Result<(), Failure> {
         let destinations = self.destinations.of_teardown(Some(message));
@@ -468,12 +468,12 @@ impl Destinations {
     }
 
     /// The pages of a finished run that are files; `None` if there are no such pages.
-    pub(super) fn pages(&self, summary: &Arc<Summary>, naming: Naming) -> Option<Pages> {
+    pub(super) fn pages(&self, summary: &Arc<Summary>, naming: Naming) -> Option<RunPages> {
         let whole = self.whole.iter();
         let pages =
             whole.filter(|(row, to)| row.is_page() && Place::from_destination(to) == Place::File);
         let whole: Vec<_> = pages.map(|(row, to)| (*row, to.clone())).collect();
-        (!whole.is_empty()).then(|| Pages {
+        (!whole.is_empty()).then(|| RunPages {
             destinations: Self {
                 whole,
                 folders: Vec::new(),

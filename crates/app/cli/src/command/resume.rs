@@ -17,7 +17,7 @@ use drumfire_compile::{Host, compile_draft};
 use drumfire_document::{Document, Layer as _, Outputs, Pool, Request, form};
 use drumfire_engine::Prepared;
 use drumfire_measure::{Asked, AskedBody, Figures, LISTED_MAX, Model, RunInfo};
-use drumfire_plan::{Done, Load, Plan, Url, rest};
+use drumfire_plan::{Load, Plan, PoolProgress, Url, rest};
 use drumfire_session::{Storing, naming_of, stored, stored_plan};
 use drumfire_store::{Directory, Part, Record};
 use drumfire_ui::Subject;
@@ -134,7 +134,7 @@ fn rest_of(
     // Nothing becomes due during a drain.
     let loads = record.parts.iter().map(Part::load);
     let elapsed = loads.fold(Nanos::ZERO, |sum, end| sum + end);
-    let done: Vec<Done> = record.summary.pools().map(|(_, pool)| done(pool)).collect();
+    let done: Vec<PoolProgress> = record.summary.pools().map(|(_, pool)| done(pool)).collect();
     let part = record.parts.len() as u64;
     let plan = rest(plan, elapsed, &done, part).map_err(Failure::usage)?;
     Ok(Compiled { draft, plan })
@@ -280,13 +280,13 @@ fn uncertain(record: &Record, ready: &Prepared) -> Vec<String> {
 }
 
 /// How much of its load a pool has sent, including requests in flight.
-fn done(figures: &Figures) -> Done {
+fn done(figures: &Figures) -> PoolProgress {
     let requests = figures.counts.sent.saturating_add(figures.warmup.sent);
     let (iterations, dropped) = match &figures.iterations {
         Some(iterations) => (iterations.counts.sent, iterations.counts.dropped),
         None => (requests, figures.counts.dropped),
     };
-    Done {
+    PoolProgress {
         requests,
         iterations,
         dropped,

@@ -5,8 +5,8 @@ use crate::flags::ServeFlags;
 use crate::output::Output;
 use crate::signals;
 use drumfire_target::{
-    ArrivalLog, Behaviour, Chance, ClientCertificate, Discipline, Exposure, Listen, Options,
-    Running, Server, Services, Storefront, TlsOptions,
+    ArrivalLog, Behaviour, Chance, ClientCertificate, Discipline, Exposure, Listen, Running,
+    Server, ServerOptions, ServerTlsOptions, Services, Storefront,
 };
 use drumfire_units::ByteSize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -48,7 +48,7 @@ pub(crate) fn run(flags: &ServeFlags, output: &Output) -> Result<Exit, Failure> 
 }
 
 /// Converts the flags to the server's options.
-fn options(flags: &ServeFlags) -> Result<Options, Failure> {
+fn options(flags: &ServeFlags) -> Result<ServerOptions, Failure> {
     let chance = |flag: &str, text: &Option<String>| {
         parsed::<Chance>(flag, text.as_deref()).map(|chance| chance.unwrap_or(Chance::NEVER))
     };
@@ -74,7 +74,7 @@ fn options(flags: &ServeFlags) -> Result<Options, Failure> {
     } else {
         ClientCertificate::Ignored
     };
-    Ok(Options {
+    Ok(ServerOptions {
         listen: flags
             .listen
             .iter()
@@ -86,7 +86,7 @@ fn options(flags: &ServeFlags) -> Result<Options, Failure> {
             Exposure::Loopback
         },
         threads: flags.threads,
-        tls: flags.tls.then_some(TlsOptions { client_certificate }),
+        tls: flags.tls.then_some(ServerTlsOptions { client_certificate }),
         seed: flags.seed,
         behaviour,
         stall: parsed("--stall", flags.stall.as_deref())?,

@@ -5,7 +5,7 @@ use crate::flags::UiFlags;
 use crate::output::Output;
 use crate::{runs_folder, stored_run};
 use drumfire_document::{Outputs, Text};
-use drumfire_ui::{Library, RunPage, Server, Site, Subject};
+use drumfire_ui::{Library, RunPage, RunSite, Server, Subject};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io;
@@ -18,7 +18,7 @@ pub(crate) fn run(flags: &UiFlags, output: &Output) -> Result<Exit, Failure> {
     let watched = Signals::new([SIGINT, SIGTERM, SIGHUP]);
     let mut signals =
         watched.map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
-    let server = Server::start(&flags.listen, Site::of_library(library));
+    let server = Server::start(&flags.listen, RunSite::of_library(library));
     let server = server.map_err(|error| unserved("--listen", &flags.listen, &error))?;
     let url = server.url();
     output.print(format!("serving the stored runs at {url}\npress Ctrl-C to stop\n").as_bytes())?;

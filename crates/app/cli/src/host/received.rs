@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// An agent's machine for one plan.
-pub(crate) struct Received {
+pub(crate) struct AssignedMachine {
     host: Arc<dyn Host>,
     files: BTreeMap<String, PathBuf>,
     folders: BTreeSet<String>,
@@ -30,13 +30,13 @@ pub(crate) struct Received {
     permits: Permits,
 }
 
-impl fmt::Debug for Received {
+impl fmt::Debug for AssignedMachine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Received").finish_non_exhaustive()
     }
 }
 
-impl Received {
+impl AssignedMachine {
     /// The machine with these attachments; `places` are the paths of their files, in the same
     /// order.
     pub(crate) fn new(
@@ -88,7 +88,7 @@ fn secret(folder: Option<&Path>, path: &str) -> io::Result<PathBuf> {
     }
 }
 
-impl Environment for Received {
+impl Environment for AssignedMachine {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         input::read(self.place(path)?)
     }
@@ -117,7 +117,7 @@ impl Environment for Received {
     }
 }
 
-impl Host for Received {
+impl Host for AssignedMachine {
     fn open(&self, path: &str) -> io::Result<Arc<dyn ReadAt>> {
         Ok(Arc::new(input::OpenFile::new(self.place(path)?)?))
     }

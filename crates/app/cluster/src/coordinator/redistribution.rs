@@ -12,7 +12,7 @@ use crate::offers::{Offers, offers};
 use crate::on_loss::OnLoss;
 use crate::place::Place;
 use crate::room::Room;
-use crate::succession::Offer;
+use crate::succession::ShareOffer;
 use drumfire_units::Nanos;
 
 impl Coordinator {
@@ -76,7 +76,7 @@ impl Coordinator {
     }
 
     /// Adds the place of an offer.
-    pub(super) fn take_offer(&mut self, offer: &Offer, now: Nanos) {
+    pub(super) fn take_offer(&mut self, offer: &ShareOffer, now: Nanos) {
         let Some(machine) = self.machine() else {
             return;
         };

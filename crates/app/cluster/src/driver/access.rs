@@ -21,11 +21,11 @@ const RECONNECT_MAX: Duration = Duration::from_millis(100);
 
 /// The address of a NATS server and the credentials for it.
 #[derive(Clone, Debug)]
-pub struct Credentials {
+pub struct NatsCredentials {
     /// The URL; `tls://` requires TLS.
     pub url: String,
     /// The user, in addition to a user in the URL.
-    pub user: User,
+    pub user: NatsUser,
     /// The TLS files.
     pub tls: NatsTls,
     /// The group of agents, which is a part of each subject.
@@ -34,7 +34,7 @@ pub struct Credentials {
 
 /// A NATS user.
 #[derive(Clone, Default)]
-pub enum User {
+pub enum NatsUser {
     /// The user in the URL, or no user.
     #[default]
     Unnamed,
@@ -74,7 +74,7 @@ pub struct Refusal {
 /// The refusals of a connection, in order of arrival.
 pub(super) type Refusals = UnboundedReceiver<Refusal>;
 
-impl fmt::Debug for User {
+impl fmt::Debug for NatsUser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unnamed => "Unnamed",
@@ -85,7 +85,7 @@ impl fmt::Debug for User {
     }
 }
 
-impl Credentials {
+impl NatsCredentials {
     /// The URL, or a list of URLs, without users and passwords.
     #[must_use]
     pub fn place(&self) -> String {
@@ -131,14 +131,14 @@ impl Credentials {
             RECONNECT_MAX.min(Duration::from_millis(10 * attempts as u64))
         });
         options = match &self.user {
-            User::Unnamed => options,
-            User::Creds(file) => {
+            NatsUser::Unnamed => options,
+            NatsUser::Creds(file) => {
                 let with_file = options.credentials_file(file).await;
                 with_file
                     .map_err(|error| DriverError::Connect(format!("{}: {error}", file.display())))?
             }
-            User::Nkey(seed) => options.nkey(seed.clone()),
-            User::Password(name, password) => {
+            NatsUser::Nkey(seed) => options.nkey(seed.clone()),
+            NatsUser::Password(name, password) => {
                 options.user_and_password(name.clone(), password.clone())
             }
         };
@@ -270,9 +270,9 @@ mod tests {
             ("token@host", "***@host"),
             ("a:p@b,nats://c:q@d", "***@b,nats://***@d"),
         ] {
-            let credentials = Credentials {
+            let credentials = NatsCredentials {
                 url: url.to_owned(),
-                user: User::Unnamed,
+                user: NatsUser::Unnamed,
                 tls: NatsTls::default(),
                 group: String::new(),
             };

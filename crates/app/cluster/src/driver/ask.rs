@@ -1,6 +1,6 @@
 //! Requests the state of their runs from all coordinators of a group.
 
-use super::access::{Credentials, Role};
+use super::access::{NatsCredentials, Role};
 use super::{DriverError, spawn};
 use crate::envelope::Message as _;
 use crate::status::Status;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// # Errors
 /// If the server is unreachable, or refuses the request.
 pub fn runs_under_way(
-    credentials: Credentials,
+    credentials: NatsCredentials,
     within: Duration,
 ) -> Result<Vec<Status>, DriverError> {
     let (found, runs) = mpsc::channel();

@@ -1,7 +1,7 @@
 //! Drives an agent over NATS.
 
 use super::access::{Refusal, Refusals, Role};
-use super::{Credentials, DriverError, LOOK, files, spawn};
+use super::{DriverError, LOOK, NatsCredentials, files, spawn};
 use crate::agent::{Agent, AgentAction, Left};
 use crate::attachments::FileError;
 use crate::clock_facts::ClockFacts;
@@ -60,7 +60,7 @@ impl AgentDriver {
     /// # Errors
     /// If no thread can be started. [`Self::next`] returns later errors.
     pub fn start(
-        credentials: Credentials,
+        credentials: NatsCredentials,
         name: (&str, AgentKey),
         program: &str,
         machine: MachineFacts,
@@ -84,7 +84,7 @@ impl AgentDriver {
                 tasks,
                 joining,
                 replied,
-                run: OwnRun::default(),
+                run: AgentRun::default(),
                 refused: None,
                 redactor: own_redactor,
             };
@@ -199,11 +199,11 @@ struct Driving {
     agent: Agent,
     client: Client,
     stream: jetstream::Context,
-    credentials: Credentials,
+    credentials: NatsCredentials,
     tasks: Sender<AgentTask>,
     joining: Sender<String>,
     replied: UnboundedSender<Vec<u8>>,
-    run: OwnRun,
+    run: AgentRun,
     /// The permission that was found missing.
     refused: Option<Refusal>,
     redactor: Redactor,
@@ -211,7 +211,7 @@ struct Driving {
 
 /// The run of an agent's share.
 #[derive(Default)]
-struct OwnRun {
+struct AgentRun {
     prepared: Option<(Redacted<Vec<u8>>, Appointment)>,
     control: Option<Control>,
     /// Commands that arrived before the run. An agent that takes over a lost share gets all earlier

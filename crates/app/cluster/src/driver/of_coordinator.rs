@@ -2,12 +2,12 @@
 
 use super::access::{Refusal, Refusals, Role, unless_refused};
 use super::files::{self, Content};
-use super::{Credentials, DriverError, spawn};
+use super::{DriverError, NatsCredentials, spawn};
 use crate::attachments::SentFile;
 use crate::coordinator::Coordinator;
 use crate::envelope::Message as _;
 use crate::event::{ClusterEvent, CoordinatorAction};
-use crate::journal::{Axis, Entries, Entry, Head, Outline};
+use crate::journal::{ClockAxis, Entries, Entry, Head, JournalOutline};
 use crate::lease::LEASE;
 use crate::relayed::Wish;
 use crate::setup::Setup;
@@ -71,7 +71,7 @@ pub struct Origin {
 /// The journal of a run to take over.
 pub struct PastRun {
     /// The summary of the journal.
-    pub outline: Outline,
+    pub outline: JournalOutline,
     /// The id of the machine's current boot.
     pub boot: String,
     /// The journal is read twice: for the state of the coordinator, and for its past events.
@@ -105,7 +105,7 @@ impl CoordinatorDriver {
     /// If no thread can be started, or the journal cannot be written. The events and [`Self::join`]
     /// return later errors.
     pub fn start(
-        credentials: Credentials,
+        credentials: NatsCredentials,
         setup: Setup,
         contents: Vec<Content>,
         origin: Origin,
@@ -122,7 +122,7 @@ impl CoordinatorDriver {
             on_loss: setup.on_loss,
             url: credentials.url.clone(),
             group: credentials.group.clone(),
-            axis: Axis::new(clock, &origin.boot),
+            axis: ClockAxis::new(clock, &origin.boot),
             caller: origin.caller,
         };
         journal(&Entry::Head(head).frame()).map_err(DriverError::Journal)?;
@@ -143,12 +143,12 @@ impl CoordinatorDriver {
     /// # Errors
     /// If the journal cannot be read, the run has no start, or no thread can be started.
     pub fn attach(
-        credentials: Credentials,
+        credentials: NatsCredentials,
         setup: Setup,
         record: PastRun,
         journal: Journal,
     ) -> Result<Self, DriverError> {
-        let Outline {
+        let JournalOutline {
             head,
             term,
             has_begun,
@@ -180,7 +180,7 @@ impl CoordinatorDriver {
     }
 
     fn conduct(
-        credentials: Credentials,
+        credentials: NatsCredentials,
         conducted: Conducted,
         journal: Journal,
         past: Option<Past>,
@@ -314,7 +314,7 @@ struct Conducting {
     term: u64,
     coordinator: Coordinator,
     client: Client,
-    credentials: Credentials,
+    credentials: NatsCredentials,
     told: Sender<ClusterEvent>,
     journal: Journal,
     agents: Arc<AtomicUsize>,

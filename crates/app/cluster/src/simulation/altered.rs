@@ -2,7 +2,7 @@
 //! run ends and has every request, or reports which agent's requests are missing.
 
 use super::conductor::{Conductor, Life, setup};
-use super::{INTERVAL, INTERVALS, Process, World};
+use super::{ClusterWorld, INTERVAL, INTERVALS, Process};
 use crate::envelope::Message as _;
 use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::lease::{END_LATE, LEASE};
@@ -110,7 +110,7 @@ impl Alteration {
     }
 }
 
-impl World {
+impl ClusterWorld {
     /// The published bytes of an agent's report.
     pub(super) fn altered(&self, index: usize, bytes: Vec<u8>) -> Option<Vec<u8>> {
         match self.alteration.filter(|_| index == LIAR) {
@@ -178,7 +178,7 @@ impl World {
 fn a_run_with_altered_reports_is_whole_or_names_their_agent() {
     let (mut whole, mut named) = (0, 0);
     for seed in 0..1_000 {
-        let mut world = World::quiet(seed);
+        let mut world = ClusterWorld::quiet(seed);
         world.alteration = Some(Alteration::drawn(seed));
         let took = world.run_to_end();
         let what = format!("seed {seed}: {:?}", world.alteration);
@@ -209,7 +209,7 @@ fn a_run_with_altered_reports_is_whole_or_names_their_agent() {
 /// After requests in flight are aborted, the run waits for no agent that reports nothing.
 #[test]
 fn a_second_stop_ends_a_run_whose_agents_bring_nothing() {
-    let mut world = World::quiet(3);
+    let mut world = ClusterWorld::quiet(3);
     world.alteration = Some(Alteration {
         kind: Kind::Gone,
         first: 0,
@@ -242,7 +242,7 @@ fn a_second_stop_ends_a_run_whose_agents_bring_nothing() {
 /// An agent that answers but whose run does nothing any more is lost.
 #[test]
 fn an_agent_that_reports_nothing_is_lost() {
-    let mut world = World::quiet(4);
+    let mut world = ClusterWorld::quiet(4);
     while !world.has_begun() {
         world.step();
     }
@@ -260,7 +260,7 @@ fn an_agent_that_reports_nothing_is_lost() {
 /// No agent's beat ends a coordinator, and no agent can impersonate another.
 #[test]
 fn agents_speak_for_themselves_alone() {
-    let mut world = World::quiet(5);
+    let mut world = ClusterWorld::quiet(5);
     while !world.has_begun() {
         world.step();
     }
@@ -306,7 +306,7 @@ fn agents_speak_for_themselves_alone() {
 /// A second agent with the name of a waiting one does not join, and a note has the name.
 #[test]
 fn agents_with_one_name_are_noted() {
-    let mut world = World::quiet(5);
+    let mut world = ClusterWorld::quiet(5);
     while !world.has_begun() {
         world.step();
     }
@@ -339,7 +339,7 @@ fn agents_with_one_name_are_noted() {
 /// Endless messages of one agent use only a limited part of a coordinator's memory and journal.
 #[test]
 fn an_agent_that_floods_is_lost() {
-    let mut world = World::quiet(6);
+    let mut world = ClusterWorld::quiet(6);
     while !world.has_begun() {
         world.step();
     }
@@ -369,7 +369,7 @@ fn an_agent_that_floods_is_lost() {
 /// of it.
 #[test]
 fn a_coordinator_that_stood_still_reads_before_it_judges() {
-    let mut world = World::quiet(7);
+    let mut world = ClusterWorld::quiet(7);
     // The load lasts longer than a lease.
     world.on_loss = OnLoss::Redistribute;
     while world.last().seen.merged.len() < 2 {

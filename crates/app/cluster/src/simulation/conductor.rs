@@ -4,7 +4,7 @@ use super::PLAN;
 use crate::coordinator::Coordinator;
 use crate::envelope::Message as _;
 use crate::event::{ClusterEvent, CoordinatorAction, Loss};
-use crate::journal::{Entries, Entry, Outline};
+use crate::journal::{Entries, Entry, JournalOutline};
 use crate::message::Report;
 use crate::on_loss::OnLoss;
 use crate::setup::Setup;
@@ -126,7 +126,7 @@ impl Conductor {
             on_loss: setup.on_loss,
             url: "nats://here".to_owned(),
             group: "default".to_owned(),
-            axis: crate::journal::Axis {
+            axis: crate::journal::ClockAxis {
                 boot: "b".to_owned(),
                 epoch: 0,
                 unix_ns: 0,
@@ -148,7 +148,7 @@ impl Conductor {
             let bytes = self.journal[..usize::try_from(length).unwrap()].to_vec();
             Cursor::new(bytes)
         };
-        let outline = Outline::read(read(self.journal.len() as u64));
+        let outline = JournalOutline::read(read(self.journal.len() as u64));
         let outline = outline.unwrap().unwrap();
         if !outline.has_begun {
             return None;

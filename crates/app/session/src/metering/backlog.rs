@@ -1,10 +1,10 @@
 //! Snapshots that wait for a receiver: one for each second of the run, oldest first.
 //!
-//! [`Backlog::push`] takes the run's snapshots, and [`Backlog::finish`] is called after the last
-//! one. [`Backlog::batch`] returns the snapshots to send next. They stay in the backlog until they
-//! are settled, or until the batch is halved because it is too large for one request. The backlog
-//! never fills up: each snapshot includes the earlier ones, so omitting one costs resolution but no
-//! count.
+//! [`SnapshotBacklog::push`] takes the run's snapshots, and [`SnapshotBacklog::finish`] is called
+//! after the last one. [`SnapshotBacklog::batch`] returns the snapshots to send next. They stay in
+//! the backlog until they are settled, or until the batch is halved because it is too large for one
+//! request. The backlog never fills up: each snapshot includes the earlier ones, so omitting one
+//! costs resolution but no count.
 //!
 //! The last snapshot ends the series at the receiver ([`Series::End`]), and is therefore in the
 //! last request even if it was settled before. A failed run has no last snapshot, so its newest one
@@ -25,7 +25,7 @@ const BATCH_MAX: usize = 30;
 
 /// Snapshots that wait for a receiver.
 #[derive(Debug)]
-pub(super) struct Backlog {
+pub(super) struct SnapshotBacklog {
     waiting: VecDeque<Arc<Snapshot>>,
     /// The second of the run from which the next snapshot is kept.
     next: u64,
@@ -38,13 +38,13 @@ pub(super) struct Backlog {
 
 /// The snapshots of one request.
 #[derive(Clone, Debug)]
-pub(super) struct Batch {
+pub(super) struct SnapshotBatch {
     pub(super) snapshots: Vec<Arc<Snapshot>>,
     /// Whether the newest snapshot is the run's last.
     pub(super) series: Series,
 }
 
-impl Default for Backlog {
+impl Default for SnapshotBacklog {
     fn default() -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -56,7 +56,7 @@ impl Default for Backlog {
     }
 }
 
-impl Backlog {
+impl SnapshotBacklog {
     /// Adds a snapshot, if it is the first of its second. Seconds are counted in the run's time,
     /// because the clock times of the observing thread are slightly more or less than one second
     /// apart.
@@ -113,11 +113,11 @@ impl Backlog {
     }
 
     /// The snapshots to send next; `None` if none wait.
-    pub(super) fn batch(&self) -> Option<Batch> {
+    pub(super) fn batch(&self) -> Option<SnapshotBatch> {
         let snapshots = self.waiting.iter().take(self.batch_max);
         let snapshots: Vec<_> = snapshots.cloned().collect();
         let is_end = self.is_over && snapshots.len() == self.waiting.len();
-        (!snapshots.is_empty()).then_some(Batch {
+        (!snapshots.is_empty()).then_some(SnapshotBatch {
             snapshots,
             series: match is_end {
                 true => Series::End,
@@ -128,7 +128,7 @@ impl Backlog {
 
     /// Removes the snapshots of a batch that need not be sent again. Some may have been omitted
     /// meanwhile.
-    pub(super) fn settle(&mut self, batch: &Batch) {
+    pub(super) fn settle(&mut self, batch: &SnapshotBatch) {
         let Some(newest) = batch.snapshots.last() else {
             return;
         };
@@ -145,7 +145,7 @@ impl Backlog {
     }
 
     /// Limits further batches to half of this batch. Returns whether a smaller batch is possible.
-    pub(super) fn halve(&mut self, batch: &Batch) -> bool {
+    pub(super) fn halve(&mut self, batch: &SnapshotBatch) -> bool {
         let half = batch.snapshots.len() / 2;
         if half > 0 {
             self.batch_max = half;
@@ -168,12 +168,12 @@ mod tests {
         })
     }
 
-    fn times(batch: &Batch) -> Vec<u64> {
+    fn times(batch: &SnapshotBatch) -> Vec<u64> {
         let snapshots = batch.snapshots.iter();
         snapshots.map(|one| one.elapsed.0 / 1_000_000).collect()
     }
 
-    fn waiting(backlog: &Backlog) -> Vec<u64> {
+    fn waiting(backlog: &SnapshotBacklog) -> Vec<u64> {
         let waiting = backlog.waiting.iter();
         waiting.map(|one| one.elapsed.0 / 1_000_000).collect()
     }
@@ -187,7 +187,7 @@ mod tests {
             (1_000, vec![0, 1_000, 2_000, 3_000, 4_000]),
             (2_000, vec![0, 2_000, 4_000]),
         ] {
-            let mut backlog = Backlog::default();
+            let mut backlog = SnapshotBacklog::default();
             for (n, ms) in (0..=4_400).step_by(interval).enumerate() {
                 // The thread that reads the clock is late by more and by less in turn.
                 backlog.push(&snapshot(ms, [900_000, 100_000][n % 2]));
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_backlog_that_is_full_becomes_coarser_and_keeps_the_newest() {
-        let mut backlog = Backlog::default();
+        let mut backlog = SnapshotBacklog::default();
         for second in 0..=300 {
             backlog.push(&snapshot(second * 1_000, 0));
         }
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_batch_that_is_too_large_is_halved_down_to_one() {
-        let mut backlog = Backlog::default();
+        let mut backlog = SnapshotBacklog::default();
         for second in 0..8 {
             backlog.push(&snapshot(second * 1_000, 0));
         }
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn series_end_with_the_last_snapshot_or_the_newest() {
-        let mut backlog = Backlog::default();
+        let mut backlog = SnapshotBacklog::default();
         backlog.push(&snapshot(0, 0));
         let first = backlog.batch().unwrap();
         assert_eq!(first.series, Series::GoOn);

@@ -15,7 +15,7 @@
 //! with that request's time limit, or with the process.
 
 use super::LOOK_EVERY;
-use super::backlog::{Backlog, Batch};
+use super::backlog::{SnapshotBacklog, SnapshotBatch};
 use super::pace::Pace;
 use super::receiver::{Receiver, Sent};
 use drumfire_metrics::Snapshot;
@@ -48,7 +48,7 @@ struct Shared {
 /// The waiting snapshots, and the counts of lost ones.
 #[derive(Default)]
 struct State {
-    backlog: Backlog,
+    backlog: SnapshotBacklog,
     losses: Losses,
     pace: Pace,
     /// The time of the last answer, from which the pause before the next request counts.
@@ -90,7 +90,7 @@ impl Pusher {
             let shared = Arc::clone(&shared);
             move || {
                 yield_to_others();
-                shared.work(Backlog::is_over);
+                shared.work(SnapshotBacklog::is_over);
             }
         };
         let thread = thread::Builder::new().name("push".to_owned());
@@ -217,7 +217,7 @@ impl Shared {
     }
 
     /// Sends until `is_end` holds for the backlog.
-    fn work(&self, is_end: fn(&Backlog) -> bool) {
+    fn work(&self, is_end: fn(&SnapshotBacklog) -> bool) {
         loop {
             let batch = {
                 let state = self.rest(is_end);
@@ -239,7 +239,7 @@ impl Shared {
 
     /// Waits for the pause before the next request, unless `is_end` holds for the backlog. The end
     /// of the run shortens the pause.
-    fn rest(&self, is_end: fn(&Backlog) -> bool) -> MutexGuard<'_, State> {
+    fn rest(&self, is_end: fn(&SnapshotBacklog) -> bool) -> MutexGuard<'_, State> {
         let mut state = self.lock();
         loop {
             let pause = Nanos::from(state.pace.pause(state.backlog.is_over()));
@@ -256,7 +256,7 @@ impl Shared {
 
     /// Removes the settled snapshots from the queue, and shows a message after the lock is
     /// released.
-    fn settle(&self, sent: Sent, batch: &Batch) {
+    fn settle(&self, sent: Sent, batch: &SnapshotBatch) {
         let mut state = self.lock();
         let State {
             backlog,

@@ -345,7 +345,7 @@ fn texts_of(flag: &Flag<Options>, value: &Value) -> Result<Vec<String>, String> 
         Form::Data => data_of(value)?,
         Form::Texts => {
             let texts = go_json::map_of(value).map_err(|unfit| {
-                let go_json::Unfit { kind, .. } = unfit;
+                let go_json::TypeMismatch { kind, .. } = unfit;
                 unmarshal(kind, key, "map[string]string")
             })?;
             Value::from_iter(texts).to_string()

@@ -2,7 +2,7 @@
 
 use super::options::{Options, Texts};
 use super::render::Presentation;
-use super::setup::{self, Given, GivenMetadata, Limits, is_reserved};
+use super::setup::{self, GivenData, GivenMetadata, Limits, is_reserved};
 use super::target::{self, Target};
 use super::words::Words;
 use super::{Mistake, TOOL, schedule};
@@ -13,9 +13,10 @@ use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Host, compile, schema_of};
 use drumfire_document::{
     Ask, CallOptions, Connections, Count, Data, Document, Fields, Generator, Kept, Load, Pool,
-    Reach, Reflection, Request, Schema, Settings, Stop, Stream, Text, Timeouts,
+    ReachSettings, Reflection, Request, SchemaSource, Settings, Stop, Stream, Text,
+    TimeoutSettings,
 };
-use drumfire_plan::{CallKind, Law, Users};
+use drumfire_plan::{CallKind, Law, UserSteps};
 use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -96,17 +97,17 @@ const fn scheme(options: &Options) -> &'static str {
 }
 
 /// The target of calls: the address as a URL, with its port.
-fn reach(options: &Options, target: Target) -> Reach {
+fn reach(options: &Options, target: Target) -> ReachSettings {
     let address = match &target.unix_socket {
         Some(path) => format!("unix:{}", path.display()),
         None => target.url.origin.to_string(),
     };
-    Reach {
+    ReachSettings {
         target: Some(TOOL.text("", &address)),
         plaintext: options.insecure.then(|| TOOL.switch("--insecure", true)),
         addresses: Some(TOOL.text("--lb-strategy", &addresses(options))),
         proxy: Some(TOOL.text("", &"none")),
-        ..Reach::default()
+        ..ReachSettings::default()
     }
 }
 
@@ -121,7 +122,7 @@ fn addresses(options: &Options) -> &'static str {
 }
 
 /// When calls start, and the users that make them; with `--async` there are no users.
-fn load(options: &Options, users: Option<&Users>) -> Load {
+fn load(options: &Options, users: Option<&UserSteps>) -> Load {
     let ends = Ends::from_options(options);
     let rate = schedule::rate(options, ends.requests, ends.duration);
     let unlimited = || Law::Unlimited {
@@ -141,7 +142,7 @@ fn load(options: &Options, users: Option<&Users>) -> Load {
 }
 
 /// A number of users, or its changes over time: `const(2,1s) const(4,1s) const(5)`.
-fn users_text(users: &Users) -> String {
+fn users_text(users: &UserSteps) -> String {
     let changes = users.changes();
     if let [(_, count)] = changes {
         return count.to_string();
@@ -192,9 +193,9 @@ fn stop(options: &Options) -> Stop {
 }
 
 /// The connections, and the number of concurrent calls on each.
-fn connections(options: &Options, users: Option<&Users>) -> Connections {
+fn connections(options: &Options, users: Option<&UserSteps>) -> Connections {
     let count = connection_count(options);
-    let most = users.map_or(IN_FLIGHT_MAX, Users::most);
+    let most = users.map_or(IN_FLIGHT_MAX, UserSteps::most);
     let keepalive = options.keepalive;
     let pings = keepalive > Nanos::ZERO;
     // One duration for the idle time before a ping and for the wait for its answer. grpc-go, and
@@ -216,9 +217,9 @@ fn connection_count(options: &Options) -> u32 {
 }
 
 /// A call's timeout bounds the whole call; opening a connection has a separate timeout.
-fn timeouts(options: &Options) -> Timeouts {
+fn timeouts(options: &Options) -> TimeoutSettings {
     let connect = || Some(TOOL.text("--connect-timeout", &options.connect_timeout));
-    Timeouts {
+    TimeoutSettings {
         timeout: Some(TOOL.text("--timeout", &options.timeout)),
         connect_timeout: connect(),
         tls_timeout: connect(),
@@ -227,13 +228,13 @@ fn timeouts(options: &Options) -> Timeouts {
 }
 
 /// The source of the schema: files, or otherwise the server.
-fn schema(options: &Options) -> Schema {
+fn schema(options: &Options) -> SchemaSource {
     let given = |name: &'static str, text: &String| -> Option<Text> {
         (!text.is_empty()).then(|| TOOL.text(name, text))
     };
     let proto = given("--proto", &options.proto);
     let metadata = options.reflect_metadata.iter();
-    Schema {
+    SchemaSource {
         protoset: match proto {
             Some(_) => None,
             None => given("--protoset", &options.protoset),
@@ -309,7 +310,12 @@ fn call_options(options: &Options, limits: Limits) -> CallOptions {
 }
 
 /// The call.
-fn request(options: &Options, data: &Given, metadata: &GivenMetadata, host: &dyn Host) -> Request {
+fn request(
+    options: &Options,
+    data: &GivenData,
+    metadata: &GivenMetadata,
+    host: &dyn Host,
+) -> Request {
     let templates = match (options.no_templates, options.no_functions) {
         (true, _) => TOOL.text("--disable-template-data", &"go-none"),
         (false, true) => TOOL.text("--disable-template-functions", &"go-builtin"),
@@ -319,7 +325,7 @@ fn request(options: &Options, data: &Given, metadata: &GivenMetadata, host: &dyn
         fields: fields(options, metadata),
         data: Data {
             payload: data.payload(options, host),
-            binary: matches!(data, Given::Binary(_)).then(|| TOOL.switch("--binary", true)),
+            binary: matches!(data, GivenData::Binary(_)).then(|| TOOL.switch("--binary", true)),
             templates: Some(templates),
             worker_name: (!options.name.is_empty()).then(|| TOOL.text("--name", &options.name)),
             // With `--async`, workers take calls in turn.

@@ -11,9 +11,9 @@ mod summary;
 use super::idle;
 use super::options::{Format, Options};
 use super::report::{End, Report};
-use super::result::{CallResult, LookedUp, Peer, Since, Socket};
+use super::result::{CallResult, NameResolver, Peer, Since, Socket};
 use super::settings::Settings;
-use super::setup::{Given, GivenMetadata};
+use super::setup::{GivenData, GivenMetadata};
 use super::tally::{Tally, Timed};
 use super::target;
 use crate::Spool;
@@ -56,7 +56,7 @@ impl Presentation {
     pub(super) fn new(
         options: &Options,
         plan: &Plan,
-        data: &Given,
+        data: &GivenData,
         metadata: &GivenMetadata,
         machine: &Arc<dyn Host>,
     ) -> Result<Self, String> {
@@ -85,8 +85,8 @@ impl Presentation {
                 },
                 socket: socket(options, machine),
                 looked_up: match target::is_resolved_by_grpc(&options.host) {
-                    true => LookedUp::Before,
-                    false => LookedUp::WhenDialing,
+                    true => NameResolver::Before,
+                    false => NameResolver::WhenDialing,
                 },
             },
             outputs: outputs(options)?,
@@ -355,7 +355,12 @@ fn reports(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
 }
 
 /// Notes for which ghz's report has no place.
-fn notes(options: &Options, plan: &Plan, data: &Given, metadata: &GivenMetadata) -> Vec<String> {
+fn notes(
+    options: &Options,
+    plan: &Plan,
+    data: &GivenData,
+    metadata: &GivenMetadata,
+) -> Vec<String> {
     let mut notes = options.notes.clone();
     notes.extend(data.repeats(options));
     notes.extend(metadata.repeats(options));

@@ -2,7 +2,7 @@
 
 use super::options::{Options, Texts};
 use super::settings::Settings;
-use super::tally::{Bucket, PERCENTAGES, Tally};
+use super::tally::{HistogramBucket, PERCENTAGES, Tally};
 use drumfire_compile::Host;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(super) struct Report {
     /// The sum of these times.
     pub(super) sum_timed: u128,
     pub(super) percentiles: Vec<(u32, u64)>,
-    pub(super) histogram: Vec<Bucket>,
+    pub(super) histogram: Vec<HistogramBucket>,
     pub(super) statuses: BTreeMap<&'static str, u64>,
     pub(super) errors: BTreeMap<String, u64>,
     /// The machine, which knows the time zone.

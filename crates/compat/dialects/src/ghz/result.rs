@@ -28,7 +28,7 @@ pub(super) struct Peer {
     pub(super) host: String,
     /// The path of a Unix socket that replaces both, and whether the file exists.
     pub(super) socket: Option<Socket>,
-    pub(super) looked_up: LookedUp,
+    pub(super) looked_up: NameResolver,
 }
 
 /// A Unix socket.
@@ -40,7 +40,7 @@ pub(super) struct Socket {
 
 /// The component that resolves the target's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LookedUp {
+pub(super) enum NameResolver {
     /// gRPC, before dialing. After a failed look-up, gRPC has no address to try.
     Before,
     /// The dialer.
@@ -145,8 +145,8 @@ fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
         Some(socket) => not_dialed(&format!("unix {}: {why}", socket.path)),
     };
     let seeking = |why: &str| match peer.looked_up {
-        LookedUp::Before => "name resolver error: produced zero addresses".to_owned(),
-        LookedUp::WhenDialing => not_dialed(&format!("tcp: lookup {}: {why}", peer.host)),
+        NameResolver::Before => "name resolver error: produced zero addresses".to_owned(),
+        NameResolver::WhenDialing => not_dialed(&format!("tcp: lookup {}: {why}", peer.host)),
     };
     match outcome {
         Outcome::DnsNotFound | Outcome::DnsEmpty => seeking("no such host"),
@@ -222,7 +222,7 @@ mod tests {
             address: "127.0.0.1:1".to_owned(),
             host: "127.0.0.1".to_owned(),
             socket: None,
-            looked_up: LookedUp::WhenDialing,
+            looked_up: NameResolver::WhenDialing,
         }
     }
 
@@ -334,13 +334,13 @@ mod tests {
             (Outcome::DnsTimeout, "i/o timeout"),
         ] {
             assert_eq!(
-                error(outcome, LookedUp::WhenDialing),
+                error(outcome, NameResolver::WhenDialing),
                 format!(
                     "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial tcp: lookup api.test: {why}\""
                 )
             );
             assert_eq!(
-                error(outcome, LookedUp::Before),
+                error(outcome, NameResolver::Before),
                 "rpc error: code = Unavailable desc = name resolver error: produced zero addresses"
             );
         }

@@ -4,7 +4,7 @@
 //! has passed, whichever comes first, and then stays constant.
 
 use super::options::{Options, Schedule};
-use drumfire_plan::{Law, Users};
+use drumfire_plan::{Law, UserSteps};
 use drumfire_units::{Nanos, Rate};
 use std::sync::Arc;
 
@@ -146,10 +146,10 @@ pub(super) fn rate(options: &Options, total: Option<u64>, duration: Option<Nanos
 }
 
 /// The workers over time: always at least one, except before the first ones start.
-pub(super) fn workers(options: &Options) -> Users {
+pub(super) fn workers(options: &Options) -> UserSteps {
     let schedule = &options.workers;
     if matches!(kind(&schedule.kind), None | Some(Kind::Const)) {
-        return Users::constant(bounded(options.concurrency));
+        return UserSteps::constant(bounded(options.concurrency));
     }
     let period = period(schedule);
     // A change exactly at the end of the maximum duration is not made.
@@ -169,7 +169,7 @@ pub(super) fn workers(options: &Options) -> Users {
             break;
         }
     }
-    Users::changing(changes).unwrap_or_else(|| Users::constant(1))
+    UserSteps::changing(changes).unwrap_or_else(|| UserSteps::constant(1))
 }
 
 fn bounded(count: u64) -> u32 {

@@ -2,7 +2,7 @@
 
 use super::options::{Options, Schedule, Texts};
 use super::schedule;
-use super::setup::{Given, GivenMetadata};
+use super::setup::{GivenData, GivenMetadata};
 use crate::grammar::go_json::{check, compact, push_string};
 use drumfire_report::secret;
 
@@ -71,7 +71,7 @@ impl Settings {
     pub(super) fn from_options(
         options: &Options,
         total: u64,
-        data: &Given,
+        data: &GivenData,
         metadata: &GivenMetadata,
     ) -> Self {
         let mut list = Self::default();
@@ -104,7 +104,10 @@ impl Settings {
         list.number("dial-timeout", options.connect_timeout.0);
         list.number("keepalive", options.keepalive.0);
         list.add("data", Setting::Json(data_text(data)));
-        list.always("binary", Setting::Switch(matches!(data, Given::Binary(_))));
+        list.always(
+            "binary",
+            Setting::Switch(matches!(data, GivenData::Binary(_))),
+        );
         match &options.metadata {
             Some(_) => list.always("metadata", metadata_of(metadata)),
             None => list.add("metadata", metadata_of(metadata)),
@@ -257,13 +260,13 @@ fn folder(path: &str) -> String {
 }
 
 /// The data as JSON: unchanged, or as a text if it is a template of JSON.
-fn data_text(data: &Given) -> String {
+fn data_text(data: &GivenData) -> String {
     match data {
-        Given::Nothing | Given::Binary(_) => String::new(),
+        GivenData::Nothing | GivenData::Binary(_) => String::new(),
         // ghz treats `null` like absent data.
-        Given::Json(text) if text.trim() == "null" => String::new(),
-        Given::Json(text) if check(text).is_ok() => compact(text),
-        Given::Json(text) => {
+        GivenData::Json(text) if text.trim() == "null" => String::new(),
+        GivenData::Json(text) if check(text).is_ok() => compact(text),
+        GivenData::Json(text) => {
             let mut out = String::new();
             push_string(&mut out, text);
             out

@@ -5,7 +5,7 @@ use super::{TOOL, args, schedule, size};
 use crate::go_text::{open_failed, quoted};
 use crate::grammar::go_json;
 use drumfire_compile::Host;
-use drumfire_document::{Payload, Text, Tls};
+use drumfire_document::{Payload, Text, TlsSettings};
 use drumfire_plan::secret;
 
 /// The path of standard input.
@@ -92,7 +92,7 @@ pub(super) fn limits(options: &Options) -> Result<Limits, String> {
 
 /// The data of calls, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum GivenData {
     /// One empty message.
     Nothing,
     /// JSON, or a template of JSON.
@@ -106,40 +106,40 @@ pub(super) enum Given {
 ///
 /// # Errors
 /// If a file can't be read, or standard input is not JSON.
-pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> {
+pub(super) fn data(options: &Options, host: &dyn Host) -> Result<GivenData, String> {
     let read = |path: &str| host.read(path).map_err(|error| open_failed(path, &error));
     // Go's JSON reader replaces invalid UTF-8 by U+FFFD.
     let text = |path: &str| -> Result<String, String> {
         Ok(String::from_utf8_lossy(&read(path)?).into_owned())
     };
     if !options.binary_file.is_empty() {
-        return read(&options.binary_file).map(Given::Binary);
+        return read(&options.binary_file).map(GivenData::Binary);
     }
     if options.binary {
         let bytes = read(STDIN)?;
         // Empty binary data counts as absent.
         if !bytes.is_empty() {
-            return Ok(Given::Binary(bytes));
+            return Ok(GivenData::Binary(bytes));
         }
     }
     if !options.data_file.is_empty() {
-        return text(&options.data_file).map(Given::Json);
+        return text(&options.data_file).map(GivenData::Json);
     }
     match options.data.as_deref() {
-        None => Ok(Given::Nothing),
+        None => Ok(GivenData::Nothing),
         Some(args::STDIN) => {
             let text = text(STDIN)?;
             go_json::check(&text).map_err(|why| {
                 let text = secret::excerpt(text.trim_end());
                 format!("error unmarshaling data '{text}': {why}")
             })?;
-            Ok(Given::Json(text))
+            Ok(GivenData::Json(text))
         }
-        Some(text) => Ok(Given::Json(text.to_owned())),
+        Some(text) => Ok(GivenData::Json(text.to_owned())),
     }
 }
 
-impl Given {
+impl GivenData {
     /// A note on a key that stands twice in a file or in standard input.
     pub(super) fn repeats(&self, options: &Options) -> Option<String> {
         let what = match (options.data_file.as_str(), options.data.as_deref()) {
@@ -277,7 +277,7 @@ pub(super) fn check_schema(options: &Options, host: &dyn Host) -> Result<(), Str
 ///
 /// # Errors
 /// In ghz's words, if a file can't be read.
-pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
+pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<TlsSettings, String> {
     let read = |path: &str| match path {
         "" => Err("open : no such file or directory".to_owned()),
         path => {
@@ -308,7 +308,7 @@ pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
         ("", authority) => Some(TOOL.text("--authority", &host_of(authority))),
         (cname, _) => Some(TOOL.text("--cname", &cname)),
     };
-    Ok(Tls {
+    Ok(TlsSettings {
         insecure: options.skip_tls.then(|| TOOL.switch("--skipTLS", true)),
         cacert,
         cert,

@@ -52,7 +52,7 @@ pub(super) struct Tally {
 
 /// One row of the histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Bucket {
+pub(super) struct HistogramBucket {
     /// The upper bound, in nanoseconds.
     pub(super) mark: f64,
     /// The number of times above the previous bound and at most at this one.
@@ -163,7 +163,7 @@ impl Tally {
     }
 
     /// The histogram; empty without any time.
-    pub(super) fn histogram(&self) -> Vec<Bucket> {
+    pub(super) fn histogram(&self) -> Vec<HistogramBucket> {
         if self.times.is_empty() {
             return Vec::new();
         }
@@ -172,8 +172,8 @@ impl Tally {
             SPANS => slowest,
             n => fastest + (slowest - fastest) * n as f64 / SPANS as f64,
         };
-        let mut rows: Vec<Bucket> = (0..=SPANS)
-            .map(|n| Bucket {
+        let mut rows: Vec<HistogramBucket> = (0..=SPANS)
+            .map(|n| HistogramBucket {
                 mark: mark(n),
                 count: 0,
             })

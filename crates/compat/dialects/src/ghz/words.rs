@@ -1,7 +1,7 @@
 //! The errors of a run, in ghz's words.
 
 use super::options::Options;
-use super::setup::{Given, GivenMetadata};
+use super::setup::{GivenData, GivenMetadata};
 use crate::grammar::go_json;
 use drumfire_compile::is_go_template;
 use drumfire_document::Diagnostic;
@@ -15,7 +15,7 @@ const NO_CERTIFICATE: &str = "contains no PEM certificate";
 /// The parts of the command line that occur in messages.
 pub(super) struct Words<'a> {
     pub(super) options: &'a Options,
-    pub(super) data: &'a Given,
+    pub(super) data: &'a GivenData,
     pub(super) metadata: &'a GivenMetadata,
 }
 
@@ -51,7 +51,7 @@ impl Words<'_> {
 
     /// Invalid JSON is shown with its mistake; the error of a template is shown alone.
     fn of_data(&self, message: &str) -> String {
-        let Given::Json(text) = self.data else {
+        let GivenData::Json(text) = self.data else {
             return message.to_owned();
         };
         if text.trim().is_empty() {

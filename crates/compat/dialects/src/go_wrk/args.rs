@@ -1,7 +1,7 @@
 //! go-wrk's flags, one row each, with go-wrk's types.
 
 use super::PROGRAM;
-use crate::grammar::go_flag::{self, BadValue, Failure, Flag, Kind, Listed, Placement};
+use crate::grammar::go_flag::{self, BadValue, Failure, Flag, FlagPlacement, Kind, Listed};
 use crate::grammar::go_number::{boolean, integer};
 use std::fmt::Write as _;
 
@@ -236,7 +236,7 @@ const FLAGS: &[Flag<Args>] = &[
 /// Parses a command line, without the program's name. Flags may follow the URL.
 pub(super) fn parse(line: &[String]) -> Result<Args, Failure> {
     let mut args = Args::default();
-    args.words = go_flag::parse(FLAGS, Placement::Anywhere, line, &mut args)?;
+    args.words = go_flag::parse(FLAGS, FlagPlacement::Anywhere, line, &mut args)?;
     Ok(args)
 }
 

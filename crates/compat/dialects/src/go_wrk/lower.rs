@@ -7,15 +7,15 @@ use super::args::{self, Args};
 use super::mistake::mistake;
 use super::render::{Presentation, Shape};
 use super::request::RequestParts;
-use super::targets::{Target, Targets};
+use super::targets::{Target, WrittenTargets};
 use super::{EXPECT, TOOL, VERSION};
 use crate::go_text::open_failed;
 use crate::outcome::{LastWords, Run};
 use drumfire_compile::{Host, compile};
 use drumfire_document::Diagnostic;
 use drumfire_document::{
-    Connections, Document, Expect, Generator, Http, Load, Payload, Place, Pool, Reach, Settings,
-    Stop, Text, Timeouts, Tls,
+    Connections, Document, ExpectSettings, Generator, Http, Load, Payload, Place, Pool,
+    ReachSettings, Settings, Stop, Text, TimeoutSettings, TlsSettings,
 };
 use drumfire_plan::{Host as UrlHost, HttpRequest, Plan, Scheme};
 use drumfire_units::Nanos;
@@ -44,7 +44,7 @@ const VERSION_LIMIT: Nanos = Nanos::from_secs(5);
 
 /// Builds the run, or the text that go-wrk prints instead.
 pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords> {
-    let targets = Targets::find(args, &**host)?;
+    let targets = WrittenTargets::find(args, &**host)?;
     if args.version {
         return Err(LastWords::on_stdout(format!("Version: {VERSION}\n"), 0));
     }
@@ -169,7 +169,7 @@ fn document(args: &Args, pool: Pool) -> Document {
 }
 
 /// The pool without its requests.
-fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
+fn pool(args: &Args, parts: &RequestParts, users: u32, tls: TlsSettings) -> Pool {
     Pool {
         name: TOOL.text("", &"main"),
         load: Load {
@@ -177,11 +177,11 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
             ..Load::default()
         },
         settings: Settings {
-            reach: Reach {
+            reach: ReachSettings {
                 proxy: Some(TOOL.text("", &"none")),
                 // A name without an address is an error of each request.
                 unresolved: Some(TOOL.text("", &"fail")),
-                ..Reach::default()
+                ..ReachSettings::default()
             },
             http: Http {
                 compressed: parts
@@ -195,9 +195,9 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
                     false => TOOL.text("-redir", &"refuse"),
                 }),
                 redirect_style: Some(TOOL.text("-redir", &"go")),
-                expect: Expect {
+                expect: ExpectSettings {
                     status: Some(TOOL.text("", &EXPECT)),
-                    ..Expect::default()
+                    ..ExpectSettings::default()
                 },
                 ..Http::default()
             },
@@ -233,7 +233,7 @@ fn with_body(mut pool: Pool, body: Option<Payload>, parts: &RequestParts) -> Poo
 /// How the run and its result are shown.
 fn presentation(
     args: &Args,
-    targets: &Targets,
+    targets: &WrittenTargets,
     urls: &[Target],
     parts: &RequestParts,
 ) -> Presentation {
@@ -277,13 +277,13 @@ fn span_of(count: i64, nanos_per_unit: u64) -> Nanos {
 }
 
 /// `-T` bounds the whole exchange and therefore every phase.
-fn timeouts(milliseconds: i64) -> Timeouts {
+fn timeouts(milliseconds: i64) -> TimeoutSettings {
     let span = match milliseconds > 0 {
         true => span_of(milliseconds, 1_000_000),
         false => Nanos::MAX,
     };
     let bound = || Some(TOOL.bound("-T", span));
-    Timeouts {
+    TimeoutSettings {
         timeout: bound(),
         connect_timeout: bound(),
         tls_timeout: bound(),
@@ -305,7 +305,7 @@ fn body(args: &Args, host: &dyn Host, banner: &str) -> Result<Option<Payload>, L
 }
 
 /// The settings for https targets.
-fn tls(args: &Args, host: &dyn Host, banner: &str) -> Result<Tls, LastWords> {
+fn tls(args: &Args, host: &dyn Host, banner: &str) -> Result<TlsSettings, LastWords> {
     let fail = |message: String| LastWords {
         stdout: banner.to_owned(),
         stderr: format!("{message}\n"),
@@ -340,17 +340,22 @@ fn tls(args: &Args, host: &dyn Host, banner: &str) -> Result<Tls, LastWords> {
             Some(TOOL.text("-ca", &path))
         }
     };
-    Ok(Tls {
+    Ok(TlsSettings {
         insecure: args.no_verify.then(|| TOOL.switch("-no-vr", true)),
         cacert,
         cert,
         key,
-        ..Tls::default()
+        ..TlsSettings::default()
     })
 }
 
 /// Notes for which go-wrk's report has no place.
-fn notes(args: &Args, targets: &Targets, urls: &[Target], parts: &RequestParts) -> Vec<String> {
+fn notes(
+    args: &Args,
+    targets: &WrittenTargets,
+    urls: &[Target],
+    parts: &RequestParts,
+) -> Vec<String> {
     let https = urls
         .iter()
         .any(|target| target.url.origin.scheme == Scheme::Https);

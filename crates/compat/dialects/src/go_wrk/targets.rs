@@ -19,7 +19,7 @@ pub(super) struct Target {
 }
 
 /// URLs as they were written, and their source.
-pub(super) struct Targets {
+pub(super) struct WrittenTargets {
     /// The playback file's name; `None` for the command line.
     file: Option<String>,
     /// Each URL with the number of its line, from 1.
@@ -28,7 +28,7 @@ pub(super) struct Targets {
     ignored: Vec<String>,
 }
 
-impl Targets {
+impl WrittenTargets {
     /// Finds the URLs to request; `None` if the command line contains no target. The playback file
     /// takes precedence over the URL.
     pub(super) fn find(args: &Args, host: &dyn Host) -> Result<Option<Self>, LastWords> {

@@ -75,7 +75,7 @@ impl BadValue {
 
 /// The position of flags among the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placement {
+pub(crate) enum FlagPlacement {
     /// Before the first argument that is not a flag, as in the package. Arguments after it are
     /// returned unparsed.
     First,
@@ -95,7 +95,7 @@ pub(crate) enum Failure {
 /// Parses the arguments into `into`, and returns the arguments that are not flags, in order.
 pub(crate) fn parse<A>(
     flags: &[Flag<A>],
-    placement: Placement,
+    placement: FlagPlacement,
     args: &[String],
     into: &mut A,
 ) -> Result<Vec<String>, Failure> {
@@ -104,7 +104,7 @@ pub(crate) fn parse<A>(
     while let Some(arg) = rest.next() {
         // A single dash is an ordinary word.
         let word = arg.len() < 2 || !arg.starts_with('-');
-        if arg == "--" || (word && placement == Placement::First) {
+        if arg == "--" || (word && placement == FlagPlacement::First) {
             others.extend(word.then(|| arg.clone()));
             others.extend(rest.cloned());
             break;
@@ -254,7 +254,7 @@ mod tests {
         },
     ];
 
-    fn read(placement: Placement, line: &[&str]) -> Result<(Args, Vec<String>), Failure> {
+    fn read(placement: FlagPlacement, line: &[&str]) -> Result<(Args, Vec<String>), Failure> {
         let line: Vec<String> = line.iter().map(|&word| word.to_owned()).collect();
         let mut args = Args::default();
         let others = parse(FLAGS, placement, &line, &mut args)?;
@@ -262,7 +262,7 @@ mod tests {
     }
 
     fn first(line: &[&str]) -> Result<(Args, Vec<String>), Failure> {
-        read(Placement::First, line)
+        read(FlagPlacement::First, line)
     }
 
     fn mistake(line: &[&str]) -> String {
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(args.count, 1);
         assert_eq!(others, ["word", "-count", "2", "-", "--", "-y"]);
 
-        let (args, others) = read(Placement::Anywhere, &line).unwrap();
+        let (args, others) = read(FlagPlacement::Anywhere, &line).unwrap();
         assert_eq!((args.count, args.yes), (2, false));
         assert_eq!(others, ["word", "-", "-y"]);
 

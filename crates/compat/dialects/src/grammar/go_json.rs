@@ -86,21 +86,21 @@ impl<'de> Visitor<'de> for Entries {
 /// In Go's words.
 pub(crate) fn text_map(text: &str) -> Result<BTreeMap<String, String>, Mistake> {
     map_of(&read(text)?).map_err(|unfit| {
-        let Unfit { kind, wanted } = unfit;
+        let TypeMismatch { kind, wanted } = unfit;
         format!("json: cannot unmarshal {kind} into Go value of type {wanted}")
     })
 }
 
 /// A value of the wrong type, with Go's type names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unfit {
+pub(crate) struct TypeMismatch {
     pub(crate) kind: &'static str,
     pub(crate) wanted: &'static str,
 }
 
 /// The texts of a parsed object. A `null` object is empty, and a `null` member is an empty text.
-pub(crate) fn map_of(value: &Value) -> Result<BTreeMap<String, String>, Unfit> {
-    let wrong = |value: &Value, wanted| Unfit {
+pub(crate) fn map_of(value: &Value) -> Result<BTreeMap<String, String>, TypeMismatch> {
+    let wrong = |value: &Value, wanted| TypeMismatch {
         kind: kind(value),
         wanted,
     };

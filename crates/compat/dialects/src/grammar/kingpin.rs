@@ -67,7 +67,7 @@ enum Token {
 }
 
 /// The arguments that are not parsed yet.
-struct Tokens<'a> {
+struct ArgumentTokens<'a> {
     rest: VecDeque<String>,
     read: &'a dyn Fn(&str) -> io::Result<Vec<u8>>,
     /// True after `--`: all further arguments are words.
@@ -79,7 +79,7 @@ struct Tokens<'a> {
 /// Argument files may refer to each other; more than this many are taken for a cycle.
 const FILES_MAX: usize = 64;
 
-impl Tokens<'_> {
+impl ArgumentTokens<'_> {
     /// The next argument; an argument file is replaced by its lines. A single `@` is a word: for
     /// ghz it means standard input.
     fn next_text(&mut self) -> Result<Option<String>, String> {
@@ -150,7 +150,7 @@ pub(crate) fn split<A>(
     args: &[String],
     read: &dyn Fn(&str) -> io::Result<Vec<u8>>,
 ) -> Result<Line, String> {
-    let mut tokens = Tokens {
+    let mut tokens = ArgumentTokens {
         rest: args.iter().cloned().collect(),
         read,
         words_only: false,
@@ -181,7 +181,7 @@ fn long<A>(
     table: &[Flag<A>],
     name: &str,
     value: Option<String>,
-    tokens: &mut Tokens<'_>,
+    tokens: &mut ArgumentTokens<'_>,
 ) -> Result<(usize, String), String> {
     let find = |name: &str| table.iter().position(|flag| flag.name == name);
     let switched_off = || {
@@ -209,7 +209,7 @@ fn short<A>(
     table: &[Flag<A>],
     letter: char,
     rest: Option<String>,
-    tokens: &mut Tokens<'_>,
+    tokens: &mut ArgumentTokens<'_>,
 ) -> Result<(usize, String), String> {
     let found = table.iter().position(|flag| flag.short == Some(letter));
     let place = found.ok_or_else(|| format!("unknown short flag '-{letter}'"))?;
@@ -227,7 +227,7 @@ fn short<A>(
 }
 
 /// The word after a flag, as its value.
-fn argument(tokens: &mut Tokens<'_>, flag: &str) -> Result<String, String> {
+fn argument(tokens: &mut ArgumentTokens<'_>, flag: &str) -> Result<String, String> {
     match tokens.next()? {
         Some(Token::Word(word)) => Ok(word),
         _ => Err(format!("expected argument for flag '{flag}'")),

@@ -1,6 +1,6 @@
 //! Ammo: the requests that a pool sends.
 
-use super::section::{Entry, Section};
+use super::section::{ConfigSection, Entry};
 
 /// The types of ammo.
 const TYPES: [&str; 10] = [
@@ -118,7 +118,7 @@ const fn is_http(format: Format) -> bool {
     )
 }
 
-fn format(section: &mut Section<'_>, kind: &str) -> Option<Format> {
+fn format(section: &mut ConfigSection<'_>, kind: &str) -> Option<Format> {
     Some(match kind {
         "uri" => Format::Uri,
         "uripost" => Format::UriPost,
@@ -148,7 +148,7 @@ fn format(section: &mut Section<'_>, kind: &str) -> Option<Format> {
 }
 
 /// The source: the file or the lines.
-fn source(section: &mut Section<'_>, format: Format) -> Option<Source> {
+fn source(section: &mut ConfigSection<'_>, format: Format) -> Option<Source> {
     let mut file = section.text("file");
     if format == Format::GrpcJson
         && file.is_none()
@@ -202,7 +202,7 @@ fn with_slash(line: String) -> String {
 }
 
 /// Header fields, each in the form `[Name: value]`.
-fn headers(section: &mut Section<'_>, format: Format) -> Vec<(String, String)> {
+fn headers(section: &mut ConfigSection<'_>, format: Format) -> Vec<(String, String)> {
     let mut headers = Vec::new();
     if !is_http(format) {
         return headers;
@@ -242,7 +242,7 @@ pub(super) fn header(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn dates(section: &mut Section<'_>) -> Vec<Date> {
+fn dates(section: &mut ConfigSection<'_>) -> Vec<Date> {
     let Some(entry) = section.take("middlewares") else {
         return Vec::new();
     };

@@ -3,7 +3,7 @@
 use super::value::{Format, has_more_documents};
 use super::{PROGRAM, VERSION, fatal};
 use crate::go_text::open_failed;
-use crate::grammar::go_flag::{self, BadValue, Failure, Flag, Kind, Listed, Placement};
+use crate::grammar::go_flag::{self, BadValue, Failure, Flag, FlagPlacement, Kind, Listed};
 use crate::grammar::go_json;
 use crate::grammar::go_number::boolean;
 use crate::outcome::LastWords;
@@ -101,7 +101,7 @@ pub(super) struct Written {
 /// The text that is printed instead of running.
 pub(super) fn read(args: &[String], host: &dyn Host) -> Result<Written, LastWords> {
     let mut flags = Args::default();
-    let words = go_flag::parse(&FLAGS, Placement::First, args, &mut flags);
+    let words = go_flag::parse(&FLAGS, FlagPlacement::First, args, &mut flags);
     let words = words.map_err(|failure| match failure {
         Failure::HelpWanted => LastWords::on_stderr(USAGE.to_owned(), 0),
         Failure::Mistake(message) => LastWords::on_stderr(format!("{message}\n{USAGE}"), 2),

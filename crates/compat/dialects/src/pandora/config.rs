@@ -5,7 +5,7 @@ use super::gun::Gun;
 use super::mistakes::Mistakes;
 use super::output::{Output, Place};
 use super::schedule::{Schedule, Startup};
-use super::section::{Entry, Section};
+use super::section::{ConfigSection, Entry};
 use super::value::{self, Value};
 use drumfire_compile::Host;
 use serde_json::Value as Json;
@@ -98,7 +98,7 @@ fn read(json: Json, host: &dyn Host, mistakes: &Mistakes) -> Option<Config> {
         );
         return None;
     }
-    let mut root = Section::root(&entries, mistakes);
+    let mut root = ConfigSection::root(&entries, mistakes);
     let pools = root.take("pools");
     if pools.is_none() {
         root.wrong(
@@ -181,7 +181,7 @@ impl Pool {
 }
 
 /// The value of a required key.
-fn required<'a>(section: &mut Section<'a>, key: &'static str) -> Option<Entry<'a>> {
+fn required<'a>(section: &mut ConfigSection<'a>, key: &'static str) -> Option<Entry<'a>> {
     let entry = section.take(key);
     if entry.is_none() {
         section.wrong(key, "validation failed on the 'required' tag");
@@ -189,7 +189,7 @@ fn required<'a>(section: &mut Section<'a>, key: &'static str) -> Option<Entry<'a
     entry
 }
 
-fn log(root: &mut Section<'_>) -> Log {
+fn log(root: &mut ConfigSection<'_>) -> Log {
     let mut log = Log {
         to: Place::Stdout,
         level: 1,
@@ -235,7 +235,7 @@ fn log(root: &mut Section<'_>) -> Log {
 }
 
 /// The port of the counters, and whether a profile of Go's runtime is requested.
-fn monitoring(root: &mut Section<'_>) -> (Option<u16>, bool) {
+fn monitoring(root: &mut ConfigSection<'_>) -> (Option<u16>, bool) {
     let Some(mut section) = root.section("monitoring") else {
         return (None, false);
     };

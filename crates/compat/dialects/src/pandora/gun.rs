@@ -1,6 +1,6 @@
 //! Guns: how a pool sends its requests.
 
-use super::section::{Entry, Section};
+use super::section::{ConfigSection, Entry};
 use drumfire_compile::is_unsent_over_http2;
 use drumfire_units::Nanos;
 
@@ -77,7 +77,7 @@ pub(super) struct HttpGun {
     pub(super) compressed: bool,
     pub(super) timeouts: HttpTimeouts,
     pub(super) clients: Clients,
-    pub(super) auto_tag: Option<AutoTag>,
+    pub(super) auto_tag: Option<AutoTagSettings>,
     pub(super) answer_log: Option<AnswerLog>,
     /// Whether result rows contain sizes.
     pub(super) sizes: bool,
@@ -120,7 +120,7 @@ pub(super) enum Clients {
 
 /// How tags are generated from paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct AutoTag {
+pub(super) struct AutoTagSettings {
     /// The number of path elements in a tag.
     pub(super) elements: u64,
     /// Whether ammo that already has a tag keeps only that tag.
@@ -131,12 +131,12 @@ pub(super) struct AutoTag {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AnswerLog {
     pub(super) path: String,
-    pub(super) filter: Filter,
+    pub(super) filter: AnswerFilter,
 }
 
 /// Which responses are logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Filter {
+pub(super) enum AnswerFilter {
     /// All of them.
     All,
     /// Responses with a status of at least 400.
@@ -200,7 +200,7 @@ impl Gun {
     }
 }
 
-fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
+fn http(section: &mut ConfigSection<'_>, way: Way, loaded: Loaded) -> HttpGun {
     let target = target(section, &[]);
     let tls = section.bool("ssl", way == Way::Http2);
     let tls_to_proxy = section.bool("connect-ssl", false);
@@ -236,14 +236,14 @@ fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
         timeouts,
         clients: clients(section),
         auto_tag: auto_tag(section),
-        answer_log: answer_log(section, Filter::Error),
+        answer_log: answer_log(section, AnswerFilter::Error),
         sizes,
         phases,
     }
 }
 
 /// `host:port` or `:port`, optionally after the name of a resolver.
-fn target(section: &mut Section<'_>, resolvers: &[&str]) -> String {
+fn target(section: &mut ConfigSection<'_>, resolvers: &[&str]) -> String {
     let Some(target) = section.text("target") else {
         section.wrong("target", "validation failed on the 'required' tag");
         return String::new();
@@ -268,7 +268,7 @@ fn target(section: &mut Section<'_>, resolvers: &[&str]) -> String {
 }
 
 /// The timeout for dialing; the other keys concern only Go.
-fn dial(section: &mut Section<'_>) -> Nanos {
+fn dial(section: &mut ConfigSection<'_>) -> Nanos {
     let usual = Nanos::from_secs(3);
     let Some(mut dial) = section.section("dial") else {
         return usual;
@@ -282,7 +282,7 @@ fn dial(section: &mut Section<'_>) -> Nanos {
     timeout
 }
 
-fn clients(section: &mut Section<'_>) -> Clients {
+fn clients(section: &mut ConfigSection<'_>) -> Clients {
     let Some(mut shared) = section.section("shared-client") else {
         return Clients::Own;
     };
@@ -295,9 +295,9 @@ fn clients(section: &mut Section<'_>) -> Clients {
     clients
 }
 
-fn auto_tag(section: &mut Section<'_>) -> Option<AutoTag> {
+fn auto_tag(section: &mut ConfigSection<'_>) -> Option<AutoTagSettings> {
     let mut tags = section.section("auto-tag")?;
-    let made = AutoTag {
+    let made = AutoTagSettings {
         elements: tags.count("uri-elements", 2, 1),
         untagged_only: tags.bool("no-tag-only", true),
     };
@@ -306,14 +306,14 @@ fn auto_tag(section: &mut Section<'_>) -> Option<AutoTag> {
     enabled.then_some(made)
 }
 
-fn answer_log(section: &mut Section<'_>, usual: Filter) -> Option<AnswerLog> {
+fn answer_log(section: &mut ConfigSection<'_>, usual: AnswerFilter) -> Option<AnswerLog> {
     let mut log = section.section("answlog")?;
     let path = log.text("path").unwrap_or_else(|| "answ.log".to_owned());
     let filter = match log.text("filter").as_deref() {
         None => usual,
-        Some("all") => Filter::All,
-        Some("warning") => Filter::Warning,
-        Some("error") => Filter::Error,
+        Some("all") => AnswerFilter::All,
+        Some("warning") => AnswerFilter::Warning,
+        Some("error") => AnswerFilter::Error,
         Some(other) => {
             let other = other.escape_debug();
             let message = format!("unknown filter `{other}`; use all, warning or error");
@@ -327,7 +327,7 @@ fn answer_log(section: &mut Section<'_>, usual: Filter) -> Option<AnswerLog> {
 }
 
 /// The port of the server's reflection; 0 is that of its calls.
-fn reflect_port(section: &mut Section<'_>) -> u64 {
+fn reflect_port(section: &mut ConfigSection<'_>) -> u64 {
     let port = section.count("reflect_port", 0, 0);
     if u16::try_from(port).is_err() {
         let message = format!("{port} is not a port; use 1 to 65535");
@@ -336,7 +336,7 @@ fn reflect_port(section: &mut Section<'_>) -> u64 {
     port
 }
 
-fn grpc(section: &mut Section<'_>, loaded: Loaded) -> GrpcGun {
+fn grpc(section: &mut ConfigSection<'_>, loaded: Loaded) -> GrpcGun {
     let mut authority = None;
     let target = target(section, &RESOLVERS);
     if let Some(mut dial) = section.section("dial_options") {
@@ -357,6 +357,6 @@ fn grpc(section: &mut Section<'_>, loaded: Loaded) -> GrpcGun {
         reflect_metadata,
         authority,
         clients: clients(section),
-        answer_log: answer_log(section, Filter::All),
+        answer_log: answer_log(section, AnswerFilter::All),
     }
 }

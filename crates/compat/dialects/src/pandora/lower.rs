@@ -10,8 +10,8 @@ use crate::outcome::{LastWords, Run};
 use drumfire_compile::{Host, compile};
 use drumfire_document::Diagnostic;
 use drumfire_document::{
-    CallOptions, CommonFields, Connections, Document, Feed, Http, Kept, Load, Pool, Reach,
-    Reflection, Schema, Settings, Stop, Timeouts, Tls,
+    CallOptions, CommonFields, Connections, Document, Feed, Http, Kept, Load, Pool, ReachSettings,
+    Reflection, SchemaSource, Settings, Stop, TimeoutSettings, TlsSettings,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -275,7 +275,7 @@ fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
     let http2 = gun.way == Way::Http2;
     let tunnels = gun.way == Way::Connect;
     Settings {
-        reach: Reach {
+        reach: ReachSettings {
             target: (!tunnels).then(|| TOOL.text("target", &target)),
             proxy: Some(match tunnels {
                 true => {
@@ -288,7 +288,7 @@ fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
             proxy_agent: tunnels.then(|| TOOL.text("type", &shot::USER_AGENT)),
             unresolved: Some(TOOL.text("", &"fail")),
             addresses: Some(TOOL.text("", &"first")),
-            ..Reach::default()
+            ..ReachSettings::default()
         },
         http: Http {
             http: http2.then(|| TOOL.text("type", &2)),
@@ -315,9 +315,9 @@ fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
             )
         },
         timeouts: timeouts(gun),
-        tls: Tls {
+        tls: TlsSettings {
             insecure: (gun.tls || gun.tls_to_proxy).then(|| TOOL.switch("ssl", true)),
-            ..Tls::default()
+            ..TlsSettings::default()
         },
         templates: Some(TOOL.text("", &"none")),
         ..Settings::default()
@@ -330,26 +330,26 @@ fn grpc_settings(configured: &Configured, gun: &GrpcGun) -> Settings {
     let metadata = metadata.map(|(key, value)| TOOL.field("reflect_metadata", key, value));
     let timeout = || Some(TOOL.bound("timeout", gun.timeout));
     Settings {
-        reach: Reach {
+        reach: ReachSettings {
             target: Some(TOOL.text("target", &gun.target)),
             plaintext: (!gun.tls).then(|| TOOL.switch("tls", true)),
             proxy: Some(TOOL.text("", &"none")),
             unresolved: Some(TOOL.text("", &"fail")),
             addresses: Some(TOOL.text("", &"first")),
-            ..Reach::default()
+            ..ReachSettings::default()
         },
         connections: connections(configured.startup.most(), gun.clients, true, true),
-        timeouts: Timeouts {
+        timeouts: TimeoutSettings {
             timeout: timeout(),
             connect_timeout: timeout(),
             tls_timeout: timeout(),
             head_timeout: None,
         },
-        tls: Tls {
+        tls: TlsSettings {
             insecure: gun.tls.then(|| TOOL.switch("tls", true)),
-            ..Tls::default()
+            ..TlsSettings::default()
         },
-        schema: Schema {
+        schema: SchemaSource {
             reflection: Reflection {
                 target: match gun.reflect_port {
                     0 => None,
@@ -357,7 +357,7 @@ fn grpc_settings(configured: &Configured, gun: &GrpcGun) -> Settings {
                 },
                 metadata: metadata.collect(),
             },
-            ..Schema::default()
+            ..SchemaSource::default()
         },
         fields: CommonFields {
             metadata: vec![TOOL.field("type", "user-agent", GRPC_USER_AGENT)],
@@ -411,14 +411,14 @@ fn connections(instances: u64, clients: Clients, http2: bool, keep_alive: bool) 
 }
 
 /// The timeouts of the phases, and of the whole exchange.
-fn timeouts(gun: &HttpGun) -> Timeouts {
+fn timeouts(gun: &HttpGun) -> TimeoutSettings {
     let given = gun.timeouts;
     let head = match given.head {
         Nanos::ZERO => Nanos::MAX,
         head => head,
     };
     let phases = given.dial + given.tls + given.head;
-    Timeouts {
+    TimeoutSettings {
         timeout: Some(TOOL.bound("response-header-timeout", EXCHANGE_MAX + phases)),
         connect_timeout: Some(TOOL.bound("dial", given.dial)),
         tls_timeout: Some(TOOL.bound("tls-handshake-timeout", given.tls)),

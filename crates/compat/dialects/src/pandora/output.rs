@@ -1,6 +1,6 @@
 //! Aggregators: the destinations of a pool's results.
 
-use super::section::{Entry, Section};
+use super::section::{ConfigSection, Entry};
 use super::value::Value;
 use drumfire_units::Nanos;
 
@@ -65,7 +65,7 @@ impl Output {
     }
 }
 
-fn phout(section: &mut Section<'_>) -> Output {
+fn phout(section: &mut ConfigSection<'_>) -> Output {
     let to = section.text("destination");
     // These keys tune Pandora's buffers; drumfire uses a bounded queue instead.
     section.span("flush-time", Nanos::from_secs(1));
@@ -77,7 +77,7 @@ fn phout(section: &mut Section<'_>) -> Output {
     }
 }
 
-fn json_lines(section: &mut Section<'_>) -> Option<Output> {
+fn json_lines(section: &mut ConfigSection<'_>) -> Option<Output> {
     section.span("flush-interval", Nanos::from_secs(1));
     section.count("sample-queue-size", 0, 0);
     section.check_size("buffer-size");

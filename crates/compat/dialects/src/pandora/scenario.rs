@@ -18,7 +18,7 @@ mod turns;
 pub(super) use lower::{Lowered, lower};
 
 use super::mistakes::Mistakes;
-use super::section::Section;
+use super::section::ConfigSection;
 use super::value::{self, Format, Value};
 use crate::grammar::go_json;
 use drumfire_compile::Host;
@@ -146,7 +146,7 @@ pub(super) fn read(path: &str, host: &dyn Host) -> Result<File, String> {
     let filled = value::filled(tree, "", host, &mistakes);
     let mut file = File::default();
     if let Value::Map(entries) = &filled {
-        file = file_of(Section::root(entries, &mistakes), host, &mistakes);
+        file = file_of(ConfigSection::root(entries, &mistakes), host, &mistakes);
         path.clone_into(&mut file.path);
     } else {
         mistakes.add("", "expected a map");
@@ -163,7 +163,7 @@ pub(super) fn read(path: &str, host: &dyn Host) -> Result<File, String> {
     }
 }
 
-fn file_of(mut root: Section<'_>, host: &dyn Host, mistakes: &Mistakes) -> File {
+fn file_of(mut root: ConfigSection<'_>, host: &dyn Host, mistakes: &Mistakes) -> File {
     // `locals` has values that only anchors refer to.
     root.take("locals");
     let mut each = |key| {
@@ -194,7 +194,7 @@ fn file_of(mut root: Section<'_>, host: &dyn Host, mistakes: &Mistakes) -> File 
     file
 }
 
-fn source(mut section: Section<'_>, host: &dyn Host, mistakes: &Mistakes) -> Option<Source> {
+fn source(mut section: ConfigSection<'_>, host: &dyn Host, mistakes: &Mistakes) -> Option<Source> {
     let name = section.text("name").unwrap_or_default();
     let kind = section.plugin("VariableSource", &["file/csv", "file/json", "variables"])?;
     let kind = match kind {
@@ -219,7 +219,7 @@ fn source(mut section: Section<'_>, host: &dyn Host, mistakes: &Mistakes) -> Opt
 }
 
 /// The values in the file itself, with valid function calls.
-fn variables(section: &mut Section<'_>) -> Option<serde_json::Value> {
+fn variables(section: &mut ConfigSection<'_>) -> Option<serde_json::Value> {
     let entry = section.take("variables")?;
     let values = plain(entry.value);
     if let Err(why) = function::check(&values) {
@@ -229,7 +229,7 @@ fn variables(section: &mut Section<'_>) -> Option<serde_json::Value> {
 }
 
 fn json_file(
-    section: &mut Section<'_>,
+    section: &mut ConfigSection<'_>,
     host: &dyn Host,
     mistakes: &Mistakes,
 ) -> Option<serde_json::Value> {
@@ -281,7 +281,7 @@ fn plain(value: &Value) -> serde_json::Value {
     }
 }
 
-fn request(mut section: Section<'_>) -> Request {
+fn request(mut section: ConfigSection<'_>) -> Request {
     let mut request = Request {
         name: section.text("name").unwrap_or_default(),
         method: section.text("method").unwrap_or_else(|| "GET".to_owned()),
@@ -310,7 +310,7 @@ fn request(mut section: Section<'_>) -> Request {
     request
 }
 
-fn call(mut section: Section<'_>) -> Call {
+fn call(mut section: ConfigSection<'_>) -> Call {
     let mut call = Call {
         name: section.text("name").unwrap_or_default(),
         tag: section.text("tag").unwrap_or_default(),
@@ -344,7 +344,7 @@ fn call(mut section: Section<'_>) -> Call {
     call
 }
 
-fn after_of(mut section: Section<'_>) -> Option<After> {
+fn after_of(mut section: ConfigSection<'_>) -> Option<After> {
     let known = ["assert/response", "var/header", "var/jsonpath", "var/xpath"];
     let after = match section.plugin("Postprocessor", &known)? {
         "var/jsonpath" => After::JsonPath(section.text_map("mapping")),
@@ -362,7 +362,7 @@ fn after_of(mut section: Section<'_>) -> Option<After> {
 }
 
 /// The status that a response must have; 0 is any.
-fn status(section: &mut Section<'_>) -> u64 {
+fn status(section: &mut ConfigSection<'_>) -> u64 {
     let status = section.count("status_code", 0, 0);
     if !matches!(status, 0 | 100..=599) {
         let message = format!("{status} is not a status of HTTP; use 100 to 599");
@@ -372,7 +372,7 @@ fn status(section: &mut Section<'_>) -> u64 {
 }
 
 /// The comparison of a body's size; `lt` and `gt` have their bounds in them.
-fn size(section: &mut Section<'_>) -> Option<(String, u64)> {
+fn size(section: &mut ConfigSection<'_>) -> Option<(String, u64)> {
     let mut size = section.section("size")?;
     let value = size.count("val", 0, 0);
     let op = size.text("op").unwrap_or_default();
@@ -389,7 +389,7 @@ fn size(section: &mut Section<'_>) -> Option<(String, u64)> {
     Some((sign.to_owned(), value))
 }
 
-fn scenario(mut section: Section<'_>) -> Scenario {
+fn scenario(mut section: ConfigSection<'_>) -> Scenario {
     let scenario = Scenario {
         name: section.text("name").unwrap_or_default(),
         weight: section.count("weight", 1, 0).max(1),

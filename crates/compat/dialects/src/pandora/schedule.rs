@@ -4,7 +4,7 @@
 //! Pandora's arithmetic is wrong (`line` over parts of a second, `step` downwards), drumfire's is
 //! correct.
 
-use super::section::{Entry, Section};
+use super::section::{ConfigSection, Entry};
 use drumfire_units::Nanos;
 use std::fmt::Write as _;
 
@@ -201,8 +201,12 @@ impl Piece {
             Self::Once(0) => Ok(()),
             Self::Once(count) => write!(law, "once({count}) "),
             Self::Unlimited { span } => write!(law, "unlimited({span}) "),
-            Self::Const { rate: from, span } => Curve::new(from, from, span).print(self.end(), law),
-            Self::Line { from, to, span } => Curve::new(from, to, span).print(self.end(), law),
+            Self::Const { rate: from, span } => {
+                LinearCurve::new(from, from, span).print(self.end(), law)
+            }
+            Self::Line { from, to, span } => {
+                LinearCurve::new(from, to, span).print(self.end(), law)
+            }
         };
     }
 
@@ -237,13 +241,13 @@ enum End {
 
 /// A rate that changes linearly, in billionths per second.
 #[derive(Clone, Copy, Debug)]
-struct Curve {
+struct LinearCurve {
     from: i128,
     to: i128,
     span: Nanos,
 }
 
-impl Curve {
+impl LinearCurve {
     const UNIT: f64 = 1e9;
 
     fn new(from: f64, to: f64, span: Nanos) -> Self {
@@ -362,7 +366,7 @@ fn line(from: f64, to: f64, span: Nanos) -> Piece {
 }
 
 /// Constant rates from the first level up to the last level, without exceeding the last.
-fn step(section: &mut Section<'_>, pieces: &mut Vec<Piece>) {
+fn step(section: &mut ConfigSection<'_>, pieces: &mut Vec<Piece>) {
     let (from, to) = (section.float("from"), section.float("to"));
     let by = section.count("step", 0, 1).max(1) as f64;
     let span = section.long_span("duration");
@@ -382,7 +386,7 @@ fn step(section: &mut Section<'_>, pieces: &mut Vec<Piece>) {
 }
 
 /// Some instances at once, then more after each pause.
-fn instance_step(section: &mut Section<'_>, pieces: &mut Vec<Piece>) {
+fn instance_step(section: &mut ConfigSection<'_>, pieces: &mut Vec<Piece>) {
     let (from, to) = (section.count("from", 0, 0), section.count("to", 0, 0));
     let by = section.count("step", 0, 1).max(1);
     let span = section.long_span("stepduration");

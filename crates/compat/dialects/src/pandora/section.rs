@@ -14,7 +14,7 @@ const SPAN_MIN: Nanos = Nanos::from_millis(1);
 
 /// A mapping, and the keys taken so far.
 #[derive(Debug)]
-pub(super) struct Section<'a> {
+pub(super) struct ConfigSection<'a> {
     /// The place in the file, such as `pools[0].gun`.
     pub(super) path: String,
     entries: &'a [(String, Value)],
@@ -46,9 +46,9 @@ impl<'a> Entry<'a> {
     }
 
     /// The value as a mapping.
-    pub(super) fn section(&self) -> Option<Section<'a>> {
+    pub(super) fn section(&self) -> Option<ConfigSection<'a>> {
         match self.value {
-            Value::Map(entries) => Some(Section {
+            Value::Map(entries) => Some(ConfigSection {
                 path: self.path.clone(),
                 entries,
                 asked: Vec::new(),
@@ -202,7 +202,7 @@ fn size(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-impl<'a> Section<'a> {
+impl<'a> ConfigSection<'a> {
     /// The section of the whole file.
     pub(super) fn root(entries: &'a [(String, Value)], mistakes: &'a Mistakes) -> Self {
         Self {
@@ -428,13 +428,13 @@ mod tests {
     use drumfire_document::Bare;
 
     /// The mistakes that a reader of a section notes.
-    fn mistakes_of(yaml: &str, read: fn(&mut Section<'_>)) -> Vec<String> {
+    fn mistakes_of(yaml: &str, read: fn(&mut ConfigSection<'_>)) -> Vec<String> {
         let mistakes = Mistakes::default();
         let json = super::super::value::read(super::super::value::Format::Yaml, yaml).unwrap();
         let Value::Map(entries) = super::super::value::filled(json, "", &Bare, &mistakes) else {
             panic!("{yaml} is no mapping");
         };
-        let mut section = Section::root(&entries, &mistakes);
+        let mut section = ConfigSection::root(&entries, &mistakes);
         read(&mut section);
         section.finish();
         mistakes.into_inner()
@@ -523,7 +523,7 @@ mod tests {
             let Value::Map(entries) = filled else {
                 panic!("{yaml} is no mapping");
             };
-            let mut section = Section::root(&entries, &mistakes);
+            let mut section = ConfigSection::root(&entries, &mistakes);
             section.bound("t");
             section.finish();
             let notes = mistakes.take_notes();

@@ -12,7 +12,7 @@ use super::schedule::Startup;
 use super::shot::NO_TAG;
 use crate::{CountersPage, Stream};
 use answers::Answers;
-use counters::Counters;
+use counters::LogCounters;
 use drumfire_measure::{Figures, Interval, Kept, Outcome, RunEvent, RunInfo, Summary, Transcript};
 use drumfire_plan::StopReason;
 use drumfire_report::style::Style;
@@ -99,7 +99,7 @@ pub(crate) struct Presentation {
     tags: Vec<Vec<Arc<str>>>,
     streams: Streams,
     log: Log,
-    counters: Counters,
+    counters: LogCounters,
     expvar: Option<u16>,
     started_at: u64,
     interrupted: bool,
@@ -161,7 +161,7 @@ impl Presentation {
             pools,
             streams,
             log,
-            counters: Counters::default(),
+            counters: LogCounters::default(),
             expvar: config.expvar,
             started_at: 0,
             interrupted: false,
@@ -352,12 +352,12 @@ impl crate::Presentation for Presentation {
         &self.notes
     }
 
-    fn streams(&self) -> Vec<crate::StreamPlace<'_>> {
+    fn streams(&self) -> Vec<crate::LineDestination<'_>> {
         let places = self.streams.places.iter();
         let place = |place| match place {
-            &Place::Stdout => crate::StreamPlace::Stdout,
-            &Place::Stderr => crate::StreamPlace::Stderr,
-            Place::File(path) => crate::StreamPlace::File(path),
+            &Place::Stdout => crate::LineDestination::Stdout,
+            &Place::Stderr => crate::LineDestination::Stderr,
+            Place::File(path) => crate::LineDestination::File(path),
         };
         places.map(place).collect()
     }

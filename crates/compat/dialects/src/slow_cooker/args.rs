@@ -2,7 +2,7 @@
 
 use super::PROGRAM;
 use crate::grammar::go_duration;
-use crate::grammar::go_flag::{self, BadValue, Failure, Flag, Kind, Listed, Placement};
+use crate::grammar::go_flag::{self, BadValue, Failure, Flag, FlagPlacement, Kind, Listed};
 use crate::grammar::go_number::{boolean, integer, natural};
 use drumfire_units::Nanos;
 
@@ -353,7 +353,7 @@ pub(super) struct Line {
 /// Parses a command line, without the program's name. Flags may follow the URL.
 pub(super) fn parse(line: &[String]) -> Result<Line, Failure> {
     let mut args = Args::default();
-    let words = go_flag::parse(&FLAGS, Placement::Anywhere, line, &mut args)?;
+    let words = go_flag::parse(&FLAGS, FlagPlacement::Anywhere, line, &mut args)?;
     Ok(Line { args, words })
 }
 

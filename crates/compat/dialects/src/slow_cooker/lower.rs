@@ -10,19 +10,19 @@ use super::{PROGRAM, mistake};
 use crate::go_http::{canonical, untemplated};
 use crate::go_text::open_failed;
 use crate::outcome::{LastWords, Run};
-use crate::written::Tool;
+use crate::written::ToolFlags;
 use drumfire_compile::{Host, compile};
 use drumfire_document::Diagnostic;
 use drumfire_document::{
-    Ask, Connections, Document, Expect, Feed, FeedRows, Field, Fields, Generator, Http, Load,
-    Payload, Pool, Reach, Request, Settings, Stop, Timeouts, Tls,
+    Ask, Connections, Document, ExpectSettings, Feed, FeedRows, Field, Fields, Generator, Http,
+    Load, Payload, Pool, ReachSettings, Request, Settings, Stop, TimeoutSettings, TlsSettings,
 };
 use drumfire_plan::Method;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// The places of values in the document.
-const TOOL: Tool = Tool(PROGRAM);
+const TOOL: ToolFlags = ToolFlags(PROGRAM);
 
 /// The User-Agent of Go's client.
 const USER_AGENT: &str = "Go-http-client/1.1";
@@ -327,20 +327,20 @@ fn settings(
     let at_most = |most: Nanos| Some(TOOL.bound("-timeout", bound.min(most)));
     let is_secure = targets.urls.iter().any(|url| url.starts_with("https:"));
     let mut settings = Settings {
-        reach: Reach {
+        reach: ReachSettings {
             // A name without an address is an error of each request.
             unresolved: Some(TOOL.text("", &"fail")),
             proxy_agent: Some(TOOL.text("", &USER_AGENT)),
-            ..Reach::default()
+            ..ReachSettings::default()
         },
         http: Http {
             compressed: is_compressed(args).then(|| TOOL.text("-compress", &"gzip")),
             max_decoded: is_compressed(args).then(|| TOOL.text("-compress", &DECODED_MAX)),
             redirects: Some(TOOL.text("", &REDIRECTS)),
             redirect_style: Some(TOOL.text("", &"go")),
-            expect: Expect {
+            expect: ExpectSettings {
                 status: Some(TOOL.text("", &ANY_STATUS)),
-                ..Expect::default()
+                ..ExpectSettings::default()
             },
             ..Http::default()
         },
@@ -357,15 +357,15 @@ fn settings(
             connection_opening: Some(TOOL.text("", &"service")),
             ..Connections::default()
         },
-        timeouts: Timeouts {
+        timeouts: TimeoutSettings {
             timeout: at_most(Nanos::MAX),
             connect_timeout: at_most(DIAL_MAX),
             tls_timeout: at_most(DIAL_MAX),
             head_timeout: at_most(Nanos::MAX),
         },
-        tls: Tls {
+        tls: TlsSettings {
             insecure: is_secure.then(|| TOOL.switch("", true)),
-            ..Tls::default()
+            ..TlsSettings::default()
         },
         ..Settings::default()
     };

@@ -7,7 +7,7 @@ use super::table;
 use super::tally::Tally;
 use crate::go_text::duration;
 use crate::go_time;
-use crate::{CountersPage, Stream, StreamPlace};
+use crate::{CountersPage, LineDestination, Stream};
 use drumfire_compile::Host;
 use drumfire_measure::{Histogram, Interval, RunEvent, RunInfo, Summary};
 use drumfire_report::style::Style;
@@ -209,8 +209,8 @@ impl crate::Presentation for Presentation {
     }
 
     /// Lines go to standard output, and failures to standard error.
-    fn streams(&self) -> Vec<StreamPlace<'_>> {
-        vec![StreamPlace::Stdout, StreamPlace::Stderr]
+    fn streams(&self) -> Vec<LineDestination<'_>> {
+        vec![LineDestination::Stdout, LineDestination::Stderr]
     }
 
     fn set_streams(&mut self, writers: Vec<Box<dyn Stream>>) {

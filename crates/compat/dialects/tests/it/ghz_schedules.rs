@@ -42,7 +42,11 @@ fn plan(load: &str) -> Plan {
 fn schedule(load: &str) -> Schedule {
     let plan = plan(load);
     assert_eq!(plan.first().stop.requests, Some(10_000));
-    let most = plan.first().users.as_ref().map(drumfire_plan::Users::most);
+    let most = plan
+        .first()
+        .users
+        .as_ref()
+        .map(drumfire_plan::UserSteps::most);
     assert_eq!(most, Some(16_384), "no worker is waited for");
     let Load::Open { rate, arrivals, .. } = &plan.first().load else {
         panic!("{:?}", plan.first().load);

@@ -2,7 +2,7 @@
 
 use super::{Executed, State};
 use crate::ast::{Place, Term, TermKind};
-use crate::function::{Native, Signature};
+use crate::function::{NativeFunction, Signature};
 use crate::methods::methods;
 use crate::value::{Entry, Value};
 
@@ -95,7 +95,7 @@ impl<'t> State<'t, '_> {
     fn method(
         &mut self,
         (value, name): (&Value, &'t str),
-        (signature, method): (&str, Native),
+        (signature, method): (&str, NativeFunction),
         place: Place<'t>,
         (arguments, last, dot): (&'t [Term], Option<Value>, &Value),
     ) -> Executed<Value> {
@@ -126,7 +126,7 @@ impl Seen {
 }
 
 /// The signature and body of a value's method.
-fn method_of(value: &Value, name: &str) -> Option<(&'static str, Native)> {
+fn method_of(value: &Value, name: &str) -> Option<(&'static str, NativeFunction)> {
     let mut rows = methods(value).iter();
     let (_, signature, method) = rows.find(|(row, ..)| *row == name)?;
     Some((signature, *method))

@@ -5,7 +5,7 @@ use crate::ast::{Place, Term};
 use crate::call::Call;
 use crate::fault::Fault;
 use crate::format;
-use crate::function::{Body, Native, Parameter, Signature};
+use crate::function::{Body, NativeFunction, Parameter, Signature};
 use crate::value::Value;
 
 impl<'t> State<'t, '_> {
@@ -85,7 +85,7 @@ impl<'t> State<'t, '_> {
     pub(super) fn call_native(
         &mut self,
         name: &str,
-        native: Native,
+        native: NativeFunction,
         from: usize,
         place: Place<'t>,
     ) -> Executed<Value> {

@@ -1,12 +1,12 @@
 //! Loops.
 
 use super::{Executed, Flow, State};
-use crate::ast::{Branch, Place};
+use crate::ast::{BranchNode, Place};
 use crate::format;
 use crate::value::{IntKind, Value};
 
 impl<'t> State<'t, '_> {
-    pub(super) fn range(&mut self, branch: &'t Branch, dot: &Value) -> Executed<Flow> {
+    pub(super) fn range(&mut self, branch: &'t BranchNode, dot: &Value) -> Executed<Flow> {
         self.at = Some(Place::Branch(branch));
         let value = self.pipe(&branch.pipe, dot)?;
         let rounds = match &value {
@@ -23,20 +23,25 @@ impl<'t> State<'t, '_> {
             }
             Value::Int(kind, count) => self.count(branch, *kind, *count)?,
             Value::Whole(count) => self.count(branch, IntKind::Int, *count)?,
-            Value::Missing | Value::Nil => Rounds::None,
+            Value::Missing | Value::Nil => LoopOutcome::None,
             other => {
                 let text = format::print_or_note(other);
                 return Err(self.error(format!("range can't iterate over {text}")));
             }
         };
         match (rounds, &branch.otherwise) {
-            (Rounds::None, Some(otherwise)) => self.block(otherwise, dot),
+            (LoopOutcome::None, Some(otherwise)) => self.block(otherwise, dot),
             _ => Ok(Flow::Next),
         }
     }
 
     /// `range 3`
-    fn count(&mut self, branch: &'t Branch, kind: IntKind, count: i64) -> Executed<Rounds> {
+    fn count(
+        &mut self,
+        branch: &'t BranchNode,
+        kind: IntKind,
+        count: i64,
+    ) -> Executed<LoopOutcome> {
         if branch.pipe.targets.len() > 1 {
             let text = format::print_or_note(&Value::Int(kind, count));
             return Err(self.error(format!(
@@ -49,12 +54,12 @@ impl<'t> State<'t, '_> {
 
     fn rounds(
         &mut self,
-        branch: &'t Branch,
+        branch: &'t BranchNode,
         items: impl Iterator<Item = (Value, Value)>,
-    ) -> Executed<Rounds> {
-        let mut rounds = Rounds::None;
+    ) -> Executed<LoopOutcome> {
+        let mut rounds = LoopOutcome::None;
         for (key, item) in items {
-            rounds = Rounds::Some;
+            rounds = LoopOutcome::Some;
             self.step()?;
             self.assign_round(branch, key, &item)?;
             if self.block(&branch.body, &item)? == Flow::Break {
@@ -65,7 +70,7 @@ impl<'t> State<'t, '_> {
     }
 
     /// Sets the loop variables.
-    fn assign_round(&mut self, branch: &'t Branch, key: Value, item: &Value) -> Executed<()> {
+    fn assign_round(&mut self, branch: &'t BranchNode, key: Value, item: &Value) -> Executed<()> {
         match branch.pipe.targets.as_slice() {
             [] => Ok(()),
             [only] => self.assign(only, item.clone()),
@@ -79,7 +84,7 @@ impl<'t> State<'t, '_> {
 
 /// Whether a loop had any iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rounds {
+enum LoopOutcome {
     None,
     Some,
 }

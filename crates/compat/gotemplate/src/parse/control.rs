@@ -1,8 +1,8 @@
 //! Actions other than pipelines: branches, loops, templates.
 
 use super::lex::{Keyword, Kind, Token};
-use super::{Ending, Parsed, Parser, Scope};
-use crate::ast::{Block, Branch, Invocation, Node, Pipe};
+use super::{Ending, ParseResult, Parser, Scope};
+use crate::ast::{Block, BranchNode, Invocation, Node, Pipe};
 use crate::quote;
 
 /// The kind of a branch.
@@ -31,7 +31,7 @@ impl Control {
         }
     }
 
-    fn node(self, branch: Branch) -> Node {
+    fn node(self, branch: BranchNode) -> Node {
         let branch = Box::new(branch);
         match self {
             Self::If => Node::If(branch),
@@ -43,7 +43,7 @@ impl Control {
 
 impl Parser<'_> {
     /// Parses the content of braces, from after the opening braces.
-    pub(super) fn action(&mut self) -> Parsed<Result<Node, Ending>> {
+    pub(super) fn action(&mut self) -> ParseResult<Result<Node, Ending>> {
         let token = self.next_solid();
         let Kind::Keyword(keyword) = token.kind else {
             return self.plain_action();
@@ -66,13 +66,13 @@ impl Parser<'_> {
         Ok(Ok(node))
     }
 
-    fn plain_action(&mut self) -> Parsed<Result<Node, Ending>> {
+    fn plain_action(&mut self) -> ParseResult<Result<Node, Ending>> {
         self.back_up();
         let pipe = self.pipeline("command", Kind::RightDelim)?;
         Ok(Ok(Node::Action(pipe)))
     }
 
-    fn otherwise(&mut self) -> Parsed<Ending> {
+    fn otherwise(&mut self) -> ParseResult<Ending> {
         let token = self.peek_solid();
         if !matches!(token.kind, Kind::Keyword(Keyword::If | Keyword::With)) {
             self.expect(Kind::RightDelim, "else")?;
@@ -80,7 +80,7 @@ impl Parser<'_> {
         Ok(Ending::Else)
     }
 
-    fn leave_loop(&mut self, word: &str, node: Node) -> Parsed<Node> {
+    fn leave_loop(&mut self, word: &str, node: Node) -> ParseResult<Node> {
         let next = self.next_solid();
         if next.kind != Kind::RightDelim {
             return Err(self.unexpected(&next, &format!("{{{{{word}}}}}")));
@@ -91,7 +91,7 @@ impl Parser<'_> {
         Ok(node)
     }
 
-    fn branch(&mut self, control: Control) -> Parsed<Node> {
+    fn branch(&mut self, control: Control) -> ParseResult<Node> {
         let visible = self.scope.visible.len();
         let stacked = self.scope.stacked.len();
         let branch = self.deeper(|parser| parser.branch_parts(control))?;
@@ -100,7 +100,7 @@ impl Parser<'_> {
         Ok(control.node(branch))
     }
 
-    fn branch_parts(&mut self, control: Control) -> Parsed<Branch> {
+    fn branch_parts(&mut self, control: Control) -> ParseResult<BranchNode> {
         let pipe = self.pipeline(control.word(), Kind::RightDelim)?;
         let in_loop = usize::from(control == Control::Range);
         self.scope.ranges += in_loop;
@@ -110,7 +110,7 @@ impl Parser<'_> {
             Ending::End => None,
             Ending::Else => Some(self.else_part(control)?),
         };
-        Ok(Branch {
+        Ok(BranchNode {
             pipe,
             body,
             otherwise,
@@ -120,14 +120,14 @@ impl Parser<'_> {
     /// Parses a list and removes its variables from the executor's stack at its end. The parser's
     /// scope keeps the variables; therefore Go reports their use in the `else` part only during
     /// execution.
-    fn scoped_list(&mut self) -> Parsed<(Block, Ending)> {
+    fn scoped_list(&mut self) -> ParseResult<(Block, Ending)> {
         let stacked = self.scope.stacked.len();
         let parsed = self.list()?;
         self.scope.stacked.truncate(stacked);
         Ok(parsed)
     }
 
-    fn else_part(&mut self, control: Control) -> Parsed<Block> {
+    fn else_part(&mut self, control: Control) -> ParseResult<Block> {
         if let Some(keyword) = control.chained()
             && self.peek().kind == Kind::Keyword(keyword)
         {
@@ -141,18 +141,18 @@ impl Parser<'_> {
         }
     }
 
-    fn template_name(&self, token: &Token, context: &str) -> Parsed<String> {
+    fn template_name(&self, token: &Token, context: &str) -> ParseResult<String> {
         match token.kind {
             Kind::Str | Kind::RawString => self.unquote(token),
             _ => Err(self.unexpected(token, context)),
         }
     }
 
-    pub(super) fn unquote(&self, token: &Token) -> Parsed<String> {
+    pub(super) fn unquote(&self, token: &Token) -> ParseResult<String> {
         quote::unquote(&token.text).ok_or_else(|| self.error("invalid syntax"))
     }
 
-    fn template(&mut self) -> Parsed<Node> {
+    fn template(&mut self) -> ParseResult<Node> {
         let context = "template clause";
         let token = self.next_solid();
         let name = self.template_name(&token, context)?;
@@ -166,7 +166,7 @@ impl Parser<'_> {
         Ok(invocation(&token, name, pipe))
     }
 
-    fn block(&mut self) -> Parsed<Node> {
+    fn block(&mut self) -> ParseResult<Node> {
         let context = "block clause";
         let token = self.next_solid();
         let name = self.template_name(&token, context)?;
@@ -178,7 +178,7 @@ impl Parser<'_> {
     }
 
     /// Parses `define "name"`, from after the keyword.
-    pub(super) fn definition(&mut self) -> Parsed<()> {
+    pub(super) fn definition(&mut self) -> ParseResult<()> {
         let context = "define clause";
         let outer = std::mem::replace(&mut self.scope, Scope::new(""));
         let token = self.next_solid();
@@ -189,7 +189,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn define_to_end(&mut self, context: &str) -> Parsed<()> {
+    fn define_to_end(&mut self, context: &str) -> ParseResult<()> {
         let (body, ending) = self.list()?;
         if !matches!(ending, Ending::End) {
             return Err(self.error(format!("unexpected {} in {context}", ending.text())));

@@ -1,14 +1,14 @@
 //! Pipelines, commands and operands.
 
 use super::lex::{Keyword, Kind, Token};
-use super::{Parsed, Parser, VARIABLES_MAX};
+use super::{ParseResult, Parser, VARIABLES_MAX};
 use crate::ast::{Assigns, Command, Pipe, Target, Term, TermKind};
 use crate::number::Number;
 use crate::quote;
 
 impl Parser<'_> {
     /// Parses a pipeline with its assignments, up to and including `end`.
-    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Parsed<Pipe> {
+    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> ParseResult<Pipe> {
         let mut pipe = Pipe {
             at: self.peek_solid().at,
             assigns: Assigns::New,
@@ -33,7 +33,7 @@ impl Parser<'_> {
     }
 
     /// Parses one variable of `$i, $e := …`. Returns whether another follows.
-    fn target(&mut self, pipe: &mut Pipe, context: &str) -> Parsed<bool> {
+    fn target(&mut self, pipe: &mut Pipe, context: &str) -> ParseResult<bool> {
         let variable = self.peek_solid();
         if variable.kind != Kind::Variable {
             return Ok(false);
@@ -67,7 +67,7 @@ impl Parser<'_> {
         }
     }
 
-    fn second_target(&mut self, pipe: &Pipe, context: &str) -> Parsed<bool> {
+    fn second_target(&mut self, pipe: &Pipe, context: &str) -> ParseResult<bool> {
         if context != "range" || pipe.targets.len() >= 2 {
             return Err(self.error(format!("too many declarations in {context}")));
         }
@@ -88,7 +88,7 @@ impl Parser<'_> {
 
     /// Sets the slots of the variables that the pipe assigns. Called after the pipe's value is
     /// parsed, because new variables are in scope only after it.
-    fn resolve_targets(&mut self, pipe: &mut Pipe) -> Parsed<()> {
+    fn resolve_targets(&mut self, pipe: &mut Pipe) -> ParseResult<()> {
         for target in &mut pipe.targets {
             if pipe.assigns == Assigns::New {
                 self.scope.stacked.push(target.name.to_string());
@@ -107,7 +107,7 @@ impl Parser<'_> {
         stacked.iter().rposition(|stacked| stacked == name)
     }
 
-    fn check(&self, pipe: &Pipe, context: &str) -> Parsed<()> {
+    fn check(&self, pipe: &Pipe, context: &str) -> ParseResult<()> {
         if pipe.commands.is_empty() {
             return Err(self.error(format!("missing value for {context}")));
         }
@@ -121,7 +121,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn command(&mut self) -> Parsed<Command> {
+    fn command(&mut self) -> ParseResult<Command> {
         let at = self.peek_solid().at;
         let mut terms = Vec::new();
         loop {
@@ -147,7 +147,7 @@ impl Parser<'_> {
     }
 
     /// Parses a term and the fields after it.
-    fn operand(&mut self) -> Parsed<Option<Term>> {
+    fn operand(&mut self) -> ParseResult<Option<Term>> {
         let Some(mut term) = self.term()? else {
             return Ok(None);
         };
@@ -176,7 +176,7 @@ impl Parser<'_> {
         }
     }
 
-    fn term(&mut self) -> Parsed<Option<Term>> {
+    fn term(&mut self) -> ParseResult<Option<Term>> {
         let token = self.next_solid();
         let kind = match token.kind {
             Kind::Identifier => TermKind::Function {
@@ -215,7 +215,7 @@ impl Parser<'_> {
         Ok(Some(Term { at: token.at, kind }))
     }
 
-    fn variable(&self, token: &Token) -> Parsed<TermKind> {
+    fn variable(&self, token: &Token) -> ParseResult<TermKind> {
         if !self.scope.visible.contains(&token.text) {
             let name = quote::quoted(&token.text);
             return Err(self.error(format!("undefined variable {name}")));

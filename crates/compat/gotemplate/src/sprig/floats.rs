@@ -12,17 +12,19 @@ use num_bigint::{BigInt, Sign};
 pub(super) const FUNCTIONS: &[Row] = &[
     ("add1f", "a", |call, args| {
         let arguments = [args[0].clone(), Value::Float(1.0)];
-        fold(call, &arguments, Decimal::plus)
+        fold(call, &arguments, ShortestDecimal::plus)
     }),
     ("addf", "a*", |call, args| {
         let mut arguments = vec![Value::Float(0.0)];
         arguments.extend_from_slice(args);
-        fold(call, &arguments, Decimal::plus)
+        fold(call, &arguments, ShortestDecimal::plus)
     }),
     ("ceil", "a", |_, args| {
         Ok(Value::Float(to_float(&args[0]).ceil()))
     }),
-    ("divf", "aa*", |call, args| fold(call, args, Decimal::over)),
+    ("divf", "aa*", |call, args| {
+        fold(call, args, ShortestDecimal::over)
+    }),
     ("floor", "a", |_, args| {
         Ok(Value::Float(to_float(&args[0]).floor()))
     }),
@@ -32,9 +34,13 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("minf", "aa*", |_, args| {
         extreme(args, |a, b| if b < a { b } else { a })
     }),
-    ("mulf", "aa*", |call, args| fold(call, args, Decimal::times)),
+    ("mulf", "aa*", |call, args| {
+        fold(call, args, ShortestDecimal::times)
+    }),
     ("round", "aif*", round),
-    ("subf", "aa*", |call, args| fold(call, args, Decimal::minus)),
+    ("subf", "aa*", |call, args| {
+        fold(call, args, ShortestDecimal::minus)
+    }),
 ];
 
 /// The maximum or minimum; NaN if any number is NaN.
@@ -65,11 +71,11 @@ fn round(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
 fn fold(
     call: &mut Call<'_>,
     args: &[Value],
-    operation: fn(&Decimal, &Decimal) -> Result<Decimal, Fault>,
+    operation: fn(&ShortestDecimal, &ShortestDecimal) -> Result<ShortestDecimal, Fault>,
 ) -> Result<Value, Fault> {
-    let mut total: Option<Decimal> = None;
+    let mut total: Option<ShortestDecimal> = None;
     for arg in args {
-        let next = Decimal::from_float(to_float(arg))?;
+        let next = ShortestDecimal::from_float(to_float(arg))?;
         total = Some(match total {
             None => next,
             Some(total) => {
@@ -86,12 +92,12 @@ const QUOTIENT_PLACES: i64 = 16;
 
 /// `value` × 10^`exponent`
 #[derive(Clone, Debug)]
-struct Decimal {
+struct ShortestDecimal {
     value: BigInt,
     exponent: i64,
 }
 
-impl Decimal {
+impl ShortestDecimal {
     /// The shortest decimal number that parses as this float.
     fn from_float(number: f64) -> Result<Self, Fault> {
         if !number.is_finite() {

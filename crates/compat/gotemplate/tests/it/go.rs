@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a case that can't be read is a failure")]
 
-use drumfire_gotemplate::{Env, Functions, Template, Value};
+use drumfire_gotemplate::{Env, Functions, GoTemplate, Value};
 use serde_json::Value as Json;
 
 /// A constant environment: the epoch, UTC, and random bits from a counter.
@@ -44,7 +44,8 @@ fn run(template: &str, data: &Value) -> Result<String, String> {
 }
 
 fn run_with(functions: &Functions, template: &str, data: &Value) -> Result<String, String> {
-    let template = Template::parse("t", template, functions).map_err(|error| error.to_string())?;
+    let template =
+        GoTemplate::parse("t", template, functions).map_err(|error| error.to_string())?;
     let mut out = String::new();
     template
         .execute(data, &mut Still(1), &mut out)

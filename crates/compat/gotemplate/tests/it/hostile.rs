@@ -1,6 +1,6 @@
 //! Templates that exceed limits. Each soon ends with an error, within a default thread stack.
 
-use drumfire_gotemplate::{Env, Functions, Limits, Template, Value};
+use drumfire_gotemplate::{Env, Functions, GoTemplate, Limits, Value};
 use proptest::prelude::*;
 
 /// A constant environment.
@@ -22,7 +22,7 @@ impl Env for Still {
 
 fn run(text: &str) -> Result<String, String> {
     let template =
-        Template::parse("t", text, &Functions::sprig()).map_err(|error| error.to_string())?;
+        GoTemplate::parse("t", text, &Functions::sprig()).map_err(|error| error.to_string())?;
     let mut out = String::new();
     template
         .execute(&Value::Missing, &mut Still(1), &mut out)
@@ -171,14 +171,14 @@ fn functions_are_added_and_removed() {
             _ => Err("no number".into()),
         });
     let text = "{{double two}} {{double 4}}";
-    let template = Template::parse("", text, &functions).expect("both are there");
+    let template = GoTemplate::parse("", text, &functions).expect("both are there");
     let mut out = String::new();
     template
         .execute(&Value::Missing, &mut Still(1), &mut out)
         .expect("both work");
     assert_eq!(out, "4 8");
     let error =
-        Template::parse("", text, &functions.without("double")).expect_err("one is not there");
+        GoTemplate::parse("", text, &functions.without("double")).expect_err("one is not there");
     assert_eq!(
         error.to_string(),
         "template: :1: function \"double\" not defined"
@@ -187,7 +187,7 @@ fn functions_are_added_and_removed() {
 
 #[test]
 fn a_template_without_actions_is_static() {
-    let parsed = |text| Template::parse("", text, &Functions::builtin()).expect("a template");
+    let parsed = |text| GoTemplate::parse("", text, &Functions::builtin()).expect("a template");
     assert!(parsed("{\"a\": {\"b\": 1}}").is_static());
     for text in [
         "{{.}}",
@@ -288,7 +288,7 @@ const PIECES: &[&str] = &[
 proptest! {
     #[test]
     fn any_text_is_a_template_or_an_error(text in ".{0,200}") {
-        let _ = Template::parse("", &text, &Functions::sprig());
+        let _ = GoTemplate::parse("", &text, &Functions::sprig());
     }
 
     #[test]
@@ -298,7 +298,7 @@ proptest! {
     ) {
         let inner: String = pieces.concat();
         let text = if wraps { format!("{{{{{inner}}}}}") } else { inner };
-        if let Ok(template) = Template::parse("", &text, &Functions::sprig()) {
+        if let Ok(template) = GoTemplate::parse("", &text, &Functions::sprig()) {
             let limits = Limits { output_bytes: 10_000, value_bytes: 1_000_000, steps: 100_000 };
             let data = Value::dictionary([("a", Value::int(1)), ("b", Value::dictionary([("c", "x".into())]))]);
             let mut out = String::new();

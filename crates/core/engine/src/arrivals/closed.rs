@@ -18,7 +18,7 @@ use super::resting::{Ready, Resting};
 use super::{Arrival, Bounds, Tally};
 use crate::id::{Shard, UserId};
 use crate::population::{Population, UserLaw};
-use drumfire_plan::{Change, Users};
+use drumfire_plan::{Change, UserSteps};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl Closed {
     /// One worker's share of the run's users, all free at first, within the run's bounds. `numbers`
     /// are the request numbers of a bounded load, which this worker shares with other workers.
     pub(crate) fn new(
-        users: &Users,
+        users: &UserSteps,
         own: Option<OwnRates>,
         shard: Shard,
         bounds: Bounds,

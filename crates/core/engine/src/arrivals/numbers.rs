@@ -8,11 +8,11 @@
 //! numbers: each has a fixed part for its workers.
 //!
 //! The arrivals of users with their own rates are computed, so each worker needs its part of the
-//! numbers beforehand. Numbers are dealt to users in turn ([`Deal`]), because workers may have
-//! different numbers of users.
+//! numbers beforehand. Numbers are dealt to users in turn ([`UserNumbers`]), because workers may
+//! have different numbers of users.
 
 use crate::id::Shard;
-use drumfire_plan::Users;
+use drumfire_plan::UserSteps;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -35,7 +35,11 @@ pub(super) enum Numbering {
     /// The worker's own numbers: `next` and every `of`-th after it, below `limit`.
     Own { next: u64, of: u64, limit: u64 },
     /// The numbers of the worker's users, all below `limit`: `taken` of them are used up.
-    OfUsers { taken: u64, deal: Deal, limit: u64 },
+    OfUsers {
+        taken: u64,
+        deal: UserNumbers,
+        limit: u64,
+    },
     /// Numbers that the worker shares with other workers.
     Shared(Arc<Numbers>),
     /// No more numbers: the worker shared them and was stopped.
@@ -45,7 +49,7 @@ pub(super) enum Numbering {
 /// The numbers of one worker's users. Numbers are dealt to the run's users in turn, and users to
 /// workers in turn: worker 0 of two has the numbers of users 0, 2, 4, ….
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Deal {
+pub(super) struct UserNumbers {
     shard: Shard,
     /// The number of users of this worker, at least one.
     users: u64,
@@ -56,14 +60,14 @@ pub(super) struct Deal {
 /// The number of receivers to which numbers are dealt in turn: the users, or the workers if a
 /// worker would have no user. If users come later, numbers are dealt to workers, since these users
 /// have no part in the requests before.
-pub(crate) fn dealt_to(users: &Users, of: u32) -> u32 {
+pub(crate) fn dealt_to(users: &UserSteps, of: u32) -> u32 {
     match users.changes() {
         [(_, count)] => (*count).max(of),
         _ => of,
     }
 }
 
-impl Deal {
+impl UserNumbers {
     /// A deal to `all` users. If a worker has no users, numbers are dealt to workers.
     pub(super) fn new(shard: Shard, all: u32) -> Self {
         let (all, of) = (u64::from(all), u64::from(shard.of));
@@ -213,7 +217,7 @@ mod tests {
     #[test]
     fn each_user_has_its_part_of_the_numbers() {
         let parts = |limit: u64, users: u32, of: u32| -> Vec<Vec<u64>> {
-            let shards = (0..of).map(|index| Deal::new(Shard { index, of }, users));
+            let shards = (0..of).map(|index| UserNumbers::new(Shard { index, of }, users));
             let numbers = shards.map(|deal| {
                 let mut numbering = Numbering::OfUsers {
                     taken: 0,

@@ -7,7 +7,7 @@
 //!
 //! A tally costs one computation per user and interval.
 
-use super::numbers::Deal;
+use super::numbers::UserNumbers;
 use super::{Arrival, Bounds};
 use crate::id::UserId;
 use drumfire_plan::LatePolicy;
@@ -19,12 +19,12 @@ use drumfire_units::Nanos;
 pub(super) struct OwnRates {
     schedule: Schedule,
     late: LatePolicy,
-    users: Vec<Course>,
+    users: Vec<UserCourse>,
     /// The arrivals that were taken by users that have left. The remaining arrivals of such a user
     /// are not due any more.
-    gone: Due,
+    gone: DueArrivals,
     /// Arrivals that were dropped, in the warm-up or later.
-    dropped: Due,
+    dropped: DueArrivals,
     /// The parts of the totals that earlier tallies have counted.
     counted_intended: u64,
     counted_early: u64,
@@ -33,13 +33,13 @@ pub(super) struct OwnRates {
     end: Nanos,
     measure_from: Nanos,
     /// The numbers of this worker's arrivals, and the maximum count of them.
-    pub(super) deal: Deal,
+    pub(super) deal: UserNumbers,
     room: u64,
 }
 
 /// The progress of one user in its law.
 #[derive(Clone, Copy, Debug)]
-struct Course {
+struct UserCourse {
     /// The time at which the user's law began, moved by the pauses of the load.
     start: Nanos,
     /// The number of arrivals that the user has taken or dropped.
@@ -49,19 +49,24 @@ struct Course {
 
 /// A number of arrivals, and the part of it in the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
-struct Due {
+struct DueArrivals {
     all: u64,
     early: u64,
 }
 
 impl OwnRates {
-    pub(super) fn new(schedule: Schedule, late: LatePolicy, deal: Deal, bounds: Bounds) -> Self {
+    pub(super) fn new(
+        schedule: Schedule,
+        late: LatePolicy,
+        deal: UserNumbers,
+        bounds: Bounds,
+    ) -> Self {
         Self {
             schedule,
             late,
             users: Vec::new(),
-            gone: Due::default(),
-            dropped: Due::default(),
+            gone: DueArrivals::default(),
+            dropped: DueArrivals::default(),
             counted_intended: 0,
             counted_early: 0,
             counted_dropped: 0,
@@ -74,7 +79,7 @@ impl OwnRates {
 
     /// Begins a user's law at `at`; returns when the first arrival is due.
     pub(super) fn come(&mut self, user: UserId, at: Nanos) -> Nanos {
-        let course = Course {
+        let course = UserCourse {
             start: at,
             passed: 0,
             is_here: true,
@@ -199,7 +204,7 @@ impl OwnRates {
     }
 
     /// The number of a user's arrivals that are due before `t`.
-    fn count(&self, course: Course, t: Nanos) -> u64 {
+    fn count(&self, course: UserCourse, t: Nanos) -> u64 {
         match t > course.start {
             true => self.schedule.count_before(t - course.start),
             false => 0,
@@ -207,7 +212,7 @@ impl OwnRates {
     }
 }
 
-impl Due {
+impl DueArrivals {
     /// The arrivals outside of the warm-up.
     const fn measured(self) -> u64 {
         self.all - self.early

@@ -6,13 +6,13 @@
 //! shares of all workers are a partition: each arrival and each user is in exactly one share.
 
 use super::closed::Closed;
-use super::numbers::{Deal, dealt_to};
+use super::numbers::{UserNumbers, dealt_to};
 use super::open::Open;
 use super::own_rates::OwnRates;
-use super::{Arrivals, Bounds, Model, Numbers, Order};
+use super::{ArrivalModel, Arrivals, Bounds, Numbers, Order};
 use crate::id::{PoolId, Shard};
 use crate::population::Population;
-use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Sequence, Users};
+use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Sequence, UserSteps};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ enum WholeModel {
         late: LatePolicy,
     },
     Closed {
-        users: Users,
+        users: UserSteps,
         /// The schedule of each user and its late policy, if users have their own rates.
         own: Option<(Schedule, LatePolicy)>,
     },
@@ -98,14 +98,14 @@ impl WholeLoad {
         let bounds = self.bounds;
         let model = match &self.model {
             WholeModel::Open { schedule, late, .. } => {
-                Model::Open(Open::new(schedule, *late, shard, bounds))
+                ArrivalModel::Open(Open::new(schedule, *late, shard, bounds))
             }
             WholeModel::Closed { users, own } => {
-                let deal = Deal::new(shard, dealt_to(users, shard.of));
+                let deal = UserNumbers::new(shard, dealt_to(users, shard.of));
                 let own = own
                     .clone()
                     .map(|(schedule, late)| OwnRates::new(schedule, late, deal, bounds));
-                Model::Closed(Closed::new(users, own, shard, bounds, numbers, population))
+                ArrivalModel::Closed(Closed::new(users, own, shard, bounds, numbers, population))
             }
         };
         Arrivals::new(model, shard, bounds.end)
@@ -208,6 +208,6 @@ impl WholeLoad {
 }
 
 /// The time of the last change of the number of users.
-fn last_change(users: &Users) -> Nanos {
+fn last_change(users: &UserSteps) -> Nanos {
     users.changes().last().map_or(Nanos::ZERO, |(at, _)| *at)
 }

@@ -12,7 +12,7 @@
 
 use super::context::{Continuation, KindContext};
 use super::exchange::Exchange;
-use super::message_stream::{Broken, Framing, MessageStream};
+use super::message_stream::{BrokenMessage, Framing, MessageStream};
 use super::messages::OutgoingMessages;
 use super::tools::Codecs;
 use crate::blame::{Failure, call_verdict, grpc_code};
@@ -213,15 +213,15 @@ fn over(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Continu
 
 /// Ends a call with invalid messages.
 #[cold]
-fn broken_off(cx: &mut KindContext<'_>, broken: Broken<Violation>) -> Continuation {
+fn broken_off(cx: &mut KindContext<'_>, broken: BrokenMessage<Violation>) -> Continuation {
     match broken {
-        Broken::Undecodable(failure) => {
+        BrokenMessage::Undecodable(failure) => {
             let status = GRPC_STATUS + grpc_code(Outcome::Decode);
             cx.exchange.account.set_status(status);
             Continuation::GiveUp(failure)
         }
-        Broken::TooLarge(failure) => Continuation::GiveUp(failure),
-        Broken::Framing(violation) => given_up(cx, violation.into()),
+        BrokenMessage::TooLarge(failure) => Continuation::GiveUp(failure),
+        BrokenMessage::Framing(violation) => given_up(cx, violation.into()),
     }
 }
 

@@ -25,8 +25,8 @@ use crate::blame::Failure;
 use crate::id::ExchangeId;
 use crate::prepare::{Rendered, Request};
 use crate::wire::{
-    Ahead, Chunk, End, FIELDS_TOO_LARGE, Fields, GivenUp, Handler, Note, Opening, Pump, Resend,
-    Seen, Then, Whole, WireEvent,
+    Ahead, Chunk, ConnectionNote, End, FIELDS_TOO_LARGE, Fields, GivenUp, Handler, Opening, Pump,
+    Resend, Seen, Then, Whole, WireEvent,
 };
 use drumfire_measure::{AddressCounts, Figures, Outcome};
 use drumfire_units::Nanos;
@@ -232,22 +232,22 @@ impl Handler for ExchangeHandler<'_> {
             .note_seated(now);
     }
 
-    fn note(&mut self, note: Note) {
+    fn note(&mut self, note: ConnectionNote) {
         let connections = &mut self.interval.connections;
         match note {
-            Note::Connected { time, address } => {
+            ConnectionNote::Connected { time, address } => {
                 connections.record_opened(time);
                 if let Some(address) = address {
                     connections.addresses.add(address, AddressCounts::new(1, 0));
                 }
             }
-            Note::Secured { time, is_resumed } => {
+            ConnectionNote::Secured { time, is_resumed } => {
                 connections.tls_handshake.record(time);
                 connections.tls_resumed += u64::from(is_resumed);
             }
-            Note::Paused => connections.pauses += 1,
-            Note::HeldBack(allowed) => self.interval.held_back.record(allowed),
-            Note::Closed(life) => life.record_in(connections),
+            ConnectionNote::Paused => connections.pauses += 1,
+            ConnectionNote::HeldBack(allowed) => self.interval.held_back.record(allowed),
+            ConnectionNote::Closed(life) => life.record_in(connections),
         }
     }
 }

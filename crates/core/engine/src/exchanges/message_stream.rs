@@ -44,7 +44,7 @@ pub(super) struct MessageStream<F> {
 }
 
 /// The failure of a response with an invalid message.
-pub(super) enum Broken<V> {
+pub(super) enum BrokenMessage<V> {
     /// A message cannot be decoded.
     Undecodable(Failure),
     /// A message is too large to be inspected.
@@ -80,7 +80,7 @@ impl<F: Framing> MessageStream<F> {
         cx: &mut KindContext<'_>,
         check: Option<&dyn ReplyCheck>,
         bytes: &[u8],
-    ) -> Result<u64, Broken<F::Violation>> {
+    ) -> Result<u64, BrokenMessage<F::Violation>> {
         let (mut came, mut wrong, mut kept) = (0, None, Ok(()));
         let is_measured = cx.is_measured();
         let looks = cx.rules.looks();
@@ -106,10 +106,10 @@ impl<F: Framing> MessageStream<F> {
         }
         if let Some(error) = wrong {
             let failure = Failure::with(Outcome::Decode, error.0);
-            return Err(Broken::Undecodable(failure));
+            return Err(BrokenMessage::Undecodable(failure));
         }
-        kept.map_err(Broken::TooLarge)?;
-        fed.map_err(Broken::Framing)?;
+        kept.map_err(BrokenMessage::TooLarge)?;
+        fed.map_err(BrokenMessage::Framing)?;
         Ok(came)
     }
 

@@ -10,7 +10,7 @@
 //! up to its bound, so that a stream of a million messages takes the memory of a few.
 
 use super::context::{BodyStep, KindContext, TimerStep};
-use super::outbox::Outbox;
+use super::outbox::CallOutbox;
 use super::own::KeptContext;
 use super::side::{excerpt, of_stream};
 use super::tools::Codecs;
@@ -25,13 +25,13 @@ use drumfire_units::Nanos;
 /// The messages of an exchange on their way out; reused by the next exchange with the same entry.
 #[derive(Debug)]
 pub(super) struct OutgoingMessages {
-    outbox: Outbox,
+    outbox: CallOutbox,
     /// The varying metadata.
     metadata: RenderedFields,
     context: KeptContext,
     /// The moment at which the context was made, on both clocks. Later times are computed from it,
     /// so that no message reads the wall clock.
-    began: Moment,
+    began: ClockMoment,
     /// The times of the first messages, which may be shown, if each message is rendered with its
     /// own time.
     made_at: Vec<u64>,
@@ -42,13 +42,13 @@ pub(super) struct OutgoingMessages {
 
 /// A moment on both clocks.
 #[derive(Clone, Copy, Debug, Default)]
-struct Moment {
+struct ClockMoment {
     at: Nanos,
     /// The time in nanoseconds since the Unix epoch.
     unix: u64,
 }
 
-impl Moment {
+impl ClockMoment {
     /// The time since the Unix epoch at `now`, which is not before this moment.
     fn unix_at(self, now: Nanos) -> u64 {
         self.unix + (now - self.at).0
@@ -58,10 +58,10 @@ impl Moment {
 impl Default for OutgoingMessages {
     fn default() -> Self {
         Self {
-            outbox: Outbox::default(),
+            outbox: CallOutbox::default(),
             metadata: RenderedFields::default(),
             context: KeptContext::default(),
-            began: Moment::default(),
+            began: ClockMoment::default(),
             made_at: Vec::new(),
             until: Nanos::MAX,
         }
@@ -96,7 +96,7 @@ impl OutgoingMessages {
             let unix = unix_time();
             let context = cx.exchange.context(connection, unix, seed);
             self.context.keep(context, generation);
-            self.began = Moment { at: cx.now, unix };
+            self.began = ClockMoment { at: cx.now, unix };
         }
         match request.fixed {
             Some(messages) => self.outbox.begin_attempt(messages, messages),

@@ -1,11 +1,11 @@
 //! The messages that a call sends: their bytes, and the counts of messages made and sent.
 //!
-//! An exchange uses the outbox from [`Outbox::begin_exchange`] on, and each of its attempts from
-//! [`Outbox::begin_attempt`] on. The call makes messages while the outbox [`Outbox::wants`] some,
-//! passes [`Outbox::next_bytes`] to its stream, and notes the bytes that the stream took with
-//! [`Outbox::note_taken`]. When a portion [`Outbox::is_taken`], the request ends
-//! ([`Outbox::ends_now`]) or continues with the next portion. If a call is sent again, each message
-//! is counted once.
+//! An exchange uses the outbox from [`CallOutbox::begin_exchange`] on, and each of its attempts
+//! from [`CallOutbox::begin_attempt`] on. The call makes messages while the outbox
+//! [`CallOutbox::wants`] some, passes [`CallOutbox::next_bytes`] to its stream, and notes the bytes
+//! that the stream took with [`CallOutbox::note_taken`]. When a portion [`CallOutbox::is_taken`],
+//! the request ends ([`CallOutbox::ends_now`]) or continues with the next portion. If a call is
+//! sent again, each message is counted once.
 //!
 //! In the first attempt, `counted <= sent <= made <= total` always holds. A second attempt begins
 //! with `sent` 0, and counts nothing until it has sent more than the first. A message is sent when
@@ -20,7 +20,7 @@ const AHEAD_BYTES: usize = 64 * 1024;
 /// A call's messages on their way out. Fixed messages are prepared as one body; others are made
 /// during the call, one portion at a time.
 #[derive(Debug)]
-pub(super) struct Outbox {
+pub(super) struct CallOutbox {
     /// Messages that are made and not yet taken; empty if all are fixed.
     portion: Vec<u8>,
     /// The number of bytes taken of the fixed body, or of the portion.
@@ -43,7 +43,7 @@ pub(super) struct Outbox {
 /// The value of `total` before a call has begun.
 const UNKNOWN: u64 = u64::MAX;
 
-impl Default for Outbox {
+impl Default for CallOutbox {
     fn default() -> Self {
         Self {
             portion: Vec::new(),
@@ -58,7 +58,7 @@ impl Default for Outbox {
     }
 }
 
-impl Outbox {
+impl CallOutbox {
     /// Begins another exchange.
     #[inline]
     pub(super) const fn begin_exchange(&mut self) {

@@ -5,7 +5,7 @@
 //! load, not the requests.
 
 use super::exchange::Exchange;
-use crate::prepare::{PreparedPool, Request, RequestKind};
+use crate::prepare::{ExchangeKind, PreparedPool, Request};
 use drumfire_measure::Outcome;
 use drumfire_plan::{
     Compressed, Cookies, Expect, HttpRequest, Opening, Pool, Redirects, ReusedClosed, Timeouts,
@@ -176,8 +176,8 @@ impl Rules {
     /// OK with any HTTP status.
     pub(super) fn never_accepts(&self, request: &Request, status: u16) -> bool {
         match &request.kind {
-            RequestKind::Call(call) => !(1..=16).any(|code| call.plan.expect.accepts(code)),
-            RequestKind::Response => self.judge_request(request, status) != Outcome::Ok,
+            ExchangeKind::Call(call) => !(1..=16).any(|code| call.plan.expect.accepts(code)),
+            ExchangeKind::Response => self.judge_request(request, status) != Outcome::Ok,
         }
     }
 }

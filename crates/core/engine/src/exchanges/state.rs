@@ -12,9 +12,9 @@
 //! ```
 //!
 //! The request's [`Form`](crate::prepare::Form) selects the verbs of the request, and its
-//! [`RequestKind`] the verbs of the response. Each is matched once per verb, and the state for it
+//! [`ExchangeKind`] the verbs of the response. Each is matched once per verb, and the state for it
 //! exists in every exchange. Another kind (an event stream, a socket) needs a variant of
-//! [`RequestKind`], an arm here, and a file with its state; the handler, the transport and the
+//! [`ExchangeKind`], an arm here, and a file with its state; the handler, the transport and the
 //! wires stay unchanged.
 
 use super::account;
@@ -26,7 +26,7 @@ use super::outgoing::OutgoingRequest;
 use super::response::{self, ResponseState};
 use super::rules::Rules;
 use crate::blame::Failure;
-use crate::prepare::{Form, Request, RequestKind};
+use crate::prepare::{ExchangeKind, Form, Request};
 use crate::wire::{Ahead, Chunk, Fields, Opening, Resend};
 use drumfire_measure::{Leniencies, Outcome, Side};
 use drumfire_plan::DataError;
@@ -100,7 +100,7 @@ impl ExchangeState {
         connection: u32,
         unix_time: impl FnOnce() -> u64,
     ) -> Result<Option<Nanos>, DataError> {
-        if let RequestKind::Call(call) = &cx.request.kind {
+        if let ExchangeKind::Call(call) = &cx.request.kind {
             self.replies().begin_attempt(call, cx.now);
         }
         self.outgoing
@@ -156,8 +156,8 @@ impl ExchangeState {
     #[inline]
     pub(super) const fn reads_body(&self, request: &Request) -> bool {
         match &request.kind {
-            RequestKind::Response => self.response.reads_body(),
-            RequestKind::Call(_) => true,
+            ExchangeKind::Response => self.response.reads_body(),
+            ExchangeKind::Call(_) => true,
         }
     }
 
@@ -172,11 +172,11 @@ impl ExchangeState {
     ) -> Continuation {
         let request = cx.request;
         match &request.kind {
-            RequestKind::Response => {
+            ExchangeKind::Response => {
                 let outgoing = &mut self.outgoing;
                 self.response.head(outgoing, cx, status, fields, ahead)
             }
-            RequestKind::Call(call) => self.replies().head(call, cx, status, fields, ahead),
+            ExchangeKind::Call(call) => self.replies().head(call, cx, status, fields, ahead),
         }
     }
 
@@ -190,8 +190,8 @@ impl ExchangeState {
     ) -> Continuation {
         let request = cx.request;
         match &request.kind {
-            RequestKind::Response => self.response.data(&self.outgoing, cx, bytes, end),
-            RequestKind::Call(call) => self.replies().data(call, cx, bytes, end),
+            ExchangeKind::Response => self.response.data(&self.outgoing, cx, bytes, end),
+            ExchangeKind::Call(call) => self.replies().data(call, cx, bytes, end),
         }
     }
 
@@ -205,8 +205,8 @@ impl ExchangeState {
         cx.look_at_trailers(&fields);
         let request = cx.request;
         match &request.kind {
-            RequestKind::Response => self.response.trailers(&self.outgoing, cx),
-            RequestKind::Call(call) => self.replies().trailers(call, cx, fields),
+            ExchangeKind::Response => self.response.trailers(&self.outgoing, cx),
+            ExchangeKind::Call(call) => self.replies().trailers(call, cx, fields),
         }
     }
 
@@ -232,30 +232,30 @@ impl ExchangeState {
         resend: Resend,
     ) -> Option<Nanos> {
         match &cx.request.kind {
-            RequestKind::Response => response::pause_before_resend(&self.outgoing, cx, resend),
-            RequestKind::Call(_) => call::pause_before_resend(resend),
+            ExchangeKind::Response => response::pause_before_resend(&self.outgoing, cx, resend),
+            ExchangeKind::Call(_) => call::pause_before_resend(resend),
         }
     }
 
     /// The failure of an exchange whose connection or stream has failed.
     pub(super) fn failure(&self, cx: &KindContext<'_>, failure: Failure) -> Failure {
         match &cx.request.kind {
-            RequestKind::Response => {
+            ExchangeKind::Response => {
                 let failure = cx.exchange.account.cut_off(failure);
                 response::incomplete(&self.outgoing, cx.rules, cx.exchange, failure)
             }
-            RequestKind::Call(call) => call::failure(call, cx, failure),
+            ExchangeKind::Call(call) => call::failure(call, cx, failure),
         }
     }
 
     /// The failure of an exchange whose time is up after a connection has taken it.
     pub(super) fn lateness(&self, rules: &Rules, exchange: &Exchange, now: Nanos) -> Failure {
         match &rules.request(exchange).kind {
-            RequestKind::Response => {
+            ExchangeKind::Response => {
                 let failure = Failure::from_outcome(exchange.account.lateness(now));
                 response::incomplete(&self.outgoing, rules, exchange, failure)
             }
-            RequestKind::Call(_) => Failure::from_outcome(call::lateness(exchange, now)),
+            ExchangeKind::Call(_) => Failure::from_outcome(call::lateness(exchange, now)),
         }
     }
 
@@ -287,7 +287,7 @@ impl ExchangeState {
 
     /// Adds the parts to a shown response that depend on the request's kind.
     pub(super) fn explain(request: &Request, response: &mut Side) {
-        if let RequestKind::Call(call) = &request.kind {
+        if let ExchangeKind::Call(call) = &request.kind {
             call::show_texts(call, response);
         }
     }

@@ -15,7 +15,7 @@
 use super::PoolRun;
 use crate::blame::Failure;
 use crate::exchanges::{
-    Due, End, ExchangeHandler, Exchanges, Held, Leaving, Task, Todo, correct, depart,
+    DueAction, End, ExchangeHandler, Exchanges, Held, Leaving, Task, Todo, correct, depart,
 };
 use crate::id::{ExchangeId, ShareId};
 use crate::idle_since::IdleSince;
@@ -157,10 +157,10 @@ impl PoolRun {
                 let figures = cx.recorder.figures(self.id);
                 let exchanges = &mut self.exchanges;
                 match exchanges.timer_step(id, generation, phase, figures, now) {
-                    Due::Nothing => {}
-                    Due::Submit => self.submit(cx, id, now),
-                    Due::Send => self.transport.send_more(context!(self, cx), id, now),
-                    Due::Over(failure) => {
+                    DueAction::Nothing => {}
+                    DueAction::Submit => self.submit(cx, id, now),
+                    DueAction::Send => self.transport.send_more(context!(self, cx), id, now),
+                    DueAction::Over(failure) => {
                         self.transport.cancel(context!(self, cx), id, now);
                         self.exchanges.end_exchange(id, failure, now);
                     }

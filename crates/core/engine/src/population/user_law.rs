@@ -5,13 +5,13 @@
 //! each is taken once. Call [`UserLaw::take_change`] whenever [`UserLaw::next_change`] has been
 //! reached. A pause moves all later changes by its length; earlier changes are not undone.
 
-use drumfire_plan::Users;
+use drumfire_plan::UserSteps;
 use drumfire_units::Nanos;
 
 /// A number of users over time, and the position of the next change.
 #[derive(Debug)]
 pub(crate) struct UserLaw {
-    changes: Users,
+    changes: UserSteps,
     /// The index of the next change.
     next: usize,
     /// The moment at which the law's time was 0, plus the length of all pauses.
@@ -22,7 +22,7 @@ pub(crate) struct UserLaw {
 
 impl UserLaw {
     /// A law whose time is 0 at `origin`.
-    pub(crate) const fn new(changes: Users, origin: Nanos) -> Self {
+    pub(crate) const fn new(changes: UserSteps, origin: Nanos) -> Self {
         Self {
             changes,
             next: 0,
@@ -62,7 +62,7 @@ impl UserLaw {
     }
 
     /// Replaces the law by one that begins at `at`; a pause stays in effect.
-    pub(crate) fn replace(&mut self, changes: Users, at: Nanos) {
+    pub(crate) fn replace(&mut self, changes: UserSteps, at: Nanos) {
         let paused_at = self.paused_at.map(|_| at);
         *self = Self::new(changes, at);
         self.paused_at = paused_at;

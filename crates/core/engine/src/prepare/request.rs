@@ -1,7 +1,7 @@
 //! A request of the plan, ready to be sent: its lane, its form, its kind, and its own settings.
 //!
 //! The [`Form`] decides how the request is sent: as bytes that are the same for every exchange,
-//! rendered for each exchange, or as messages on a stream. The [`RequestKind`] decides how the
+//! rendered for each exchange, or as messages on a stream. The [`ExchangeKind`] decides how the
 //! response is read. The two are independent: each kind works with every form.
 //!
 //! Only [`form`] chooses the form, by the plan's data, its calls and the pool's protocol. It is
@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) form: Form,
-    pub(crate) kind: RequestKind,
+    pub(crate) kind: ExchangeKind,
     /// The lane that carries the request.
     pub(crate) lane: LaneId,
     /// The index of the step in whose figures the request counts.
@@ -47,14 +47,14 @@ pub(crate) enum Form {
 
 /// The kind of exchange that carries a request out: how its response is read and judged.
 #[derive(Debug)]
-pub(crate) enum RequestKind {
+pub(crate) enum ExchangeKind {
     /// An HTTP response.
     Response,
     /// The replies of a gRPC call.
     Call(Box<CallRequest>),
 }
 
-impl RequestKind {
+impl ExchangeKind {
     /// The kind of a planned request.
     fn for_request(planned: &HttpRequest) -> Self {
         match &planned.call {
@@ -69,7 +69,7 @@ impl Request {
     pub(super) fn new(form: Form, lane: LaneId, step: u16, planned: &HttpRequest) -> Self {
         Self {
             form,
-            kind: RequestKind::for_request(planned),
+            kind: ExchangeKind::for_request(planned),
             lane,
             step,
             expect: planned.expect,
@@ -95,7 +95,7 @@ impl Request {
 
     /// Whether the request is a gRPC call.
     pub(crate) const fn is_call(&self) -> bool {
-        matches!(self.kind, RequestKind::Call(_))
+        matches!(self.kind, ExchangeKind::Call(_))
     }
 
     /// Whether each exchange of the request carries a trace id.
@@ -117,8 +117,8 @@ impl Request {
     /// deadline only shortens it; a request's own timeout replaces it.
     pub(crate) fn limit(&self, total: Nanos) -> Nanos {
         match &self.kind {
-            RequestKind::Call(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
-            RequestKind::Response => self.timeout.unwrap_or(total),
+            ExchangeKind::Call(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
+            ExchangeKind::Response => self.timeout.unwrap_or(total),
         }
     }
 

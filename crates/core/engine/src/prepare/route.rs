@@ -18,7 +18,7 @@ use super::{PrepareError, Resolver, USER_AGENT, basic_credentials};
 use crate::protocol::Protocol;
 use drumfire_measure::Outcome;
 use drumfire_net::{
-    Address, Resolved, TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsTexts, TlsVerify,
+    Endpoint, Resolved, TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsTexts, TlsVerify,
 };
 use drumfire_plan::{
     Header, Host, Origin, Pem, Pool, Proxy, Renewal, Scheme, Spread, Tls, Tunnels, Unresolved,
@@ -34,7 +34,7 @@ use std::sync::Arc;
 pub(crate) struct Route {
     /// The origin of the route.
     pub(crate) origin: Origin,
-    peers: Peers,
+    peers: RoutePeers,
     /// The name that was resolved, with its time to live; `None` if no look-up was needed.
     named: Option<Named>,
     /// Local addresses to send from, of the peers' family; if empty, the system chooses.
@@ -62,7 +62,7 @@ pub(crate) struct Named {
 
 /// The peers of a route.
 #[derive(Clone, Debug)]
-enum Peers {
+enum RoutePeers {
     /// All addresses of the name to which a source address can send; never empty.
     Tcp(Vec<SocketAddr>),
     Unix(PathBuf),
@@ -103,10 +103,10 @@ impl Route {
         if let Some(named) = &mut self.named {
             named.ttl = place.ttl;
         }
-        if matches!(&self.peers, Peers::Tcp(peers) if *peers == place.peers) {
+        if matches!(&self.peers, RoutePeers::Tcp(peers) if *peers == place.peers) {
             return false;
         }
-        self.peers = Peers::Tcp(place.peers);
+        self.peers = RoutePeers::Tcp(place.peers);
         true
     }
 
@@ -114,31 +114,31 @@ impl Route {
     /// TCP addresses.
     pub(crate) fn peer(&self, choice: usize) -> Option<SocketAddr> {
         match &self.peers {
-            Peers::Tcp(peers) => Some(peers[choice % peers.len()]),
-            Peers::Unix(_) | Peers::Nowhere(_) => None,
+            RoutePeers::Tcp(peers) => Some(peers[choice % peers.len()]),
+            RoutePeers::Unix(_) | RoutePeers::Nowhere(_) => None,
         }
     }
 
     /// Whether `address` is one of the peers.
     pub(crate) fn has_peer(&self, address: SocketAddr) -> bool {
-        matches!(&self.peers, Peers::Tcp(peers) if peers.contains(&address))
+        matches!(&self.peers, RoutePeers::Tcp(peers) if peers.contains(&address))
     }
 
     /// The address that the `choice`-th attempt of a slot dials. Choices count through the peers,
     /// and for each peer through the source addresses of its family, so that consecutive choices
     /// are spread over both.
-    pub(crate) fn address(&self, choice: usize) -> Result<Address, Outcome> {
+    pub(crate) fn address(&self, choice: usize) -> Result<Endpoint, Outcome> {
         match &self.peers {
-            Peers::Nowhere(reason) => Err(*reason),
-            Peers::Unix(path) => Ok(Address::Unix(path.clone())),
-            Peers::Tcp(peers) => {
+            RoutePeers::Nowhere(reason) => Err(*reason),
+            RoutePeers::Unix(path) => Ok(Endpoint::Unix(path.clone())),
+            RoutePeers::Tcp(peers) => {
                 let peer = peers[choice % peers.len()];
                 let mut fitting = self
                     .sources
                     .iter()
                     .filter(|s| s.is_ipv4() == peer.is_ipv4());
                 let count = fitting.clone().count().max(1);
-                Ok(Address::Tcp {
+                Ok(Endpoint::Tcp {
                     peer,
                     source: fitting.nth(choice / peers.len() % count).copied(),
                 })
@@ -149,8 +149,8 @@ impl Route {
     /// The number of addresses to try; 1 if there are no TCP addresses.
     pub(crate) fn width(&self) -> usize {
         match &self.peers {
-            Peers::Tcp(peers) => peers.len(),
-            Peers::Unix(_) | Peers::Nowhere(_) => 1,
+            RoutePeers::Tcp(peers) => peers.len(),
+            RoutePeers::Unix(_) | RoutePeers::Nowhere(_) => 1,
         }
     }
 }
@@ -254,7 +254,7 @@ pub(crate) fn route(
     let has_socket = pool.reach.unix_socket.is_some();
     let dialed = proxy.map_or(origin, |proxy| &proxy.url.origin);
     let (peers, named) = match &pool.reach.unix_socket {
-        Some(path) => (Peers::Unix(path.clone()), None),
+        Some(path) => (RoutePeers::Unix(path.clone()), None),
         None => peers(pool, dialed, resolver)?,
     };
     let tunnel = proxy
@@ -311,19 +311,21 @@ fn peers(
     pool: &Pool,
     origin: &Origin,
     resolver: &Resolver,
-) -> Result<(Peers, Option<Named>), PrepareError> {
+) -> Result<(RoutePeers, Option<Named>), PrepareError> {
     let named = |ttl| Named {
         origin: origin.clone(),
         ttl,
     };
     if let Some(known) = known(pool, origin) {
         guarded(pool, origin, &known)?;
-        return Ok((Peers::Tcp(sent_to(pool, known)?), None));
+        return Ok((RoutePeers::Tcp(sent_to(pool, known)?), None));
     }
     match place(pool, origin, resolver) {
-        Ok(place) => Ok((Peers::Tcp(place.peers), Some(named(place.ttl)))),
+        Ok(place) => Ok((RoutePeers::Tcp(place.peers), Some(named(place.ttl)))),
         Err(error) => match (pool.reach.unresolved, error.outcome()) {
-            (Unresolved::Fail, Some(outcome)) => Ok((Peers::Nowhere(outcome), Some(named(None)))),
+            (Unresolved::Fail, Some(outcome)) => {
+                Ok((RoutePeers::Nowhere(outcome), Some(named(None))))
+            }
             _ => Err(error),
         },
     }

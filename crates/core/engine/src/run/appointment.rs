@@ -31,7 +31,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     is_ready: bool,
-    beginning: Option<Beginning>,
+    beginning: Option<AgreedStart>,
     /// The time of the run at which the shares here begin.
     from: Nanos,
     /// How late the wait ended after the moment.
@@ -40,7 +40,7 @@ struct State {
 
 /// The agreed beginning.
 #[derive(Clone, Copy, Debug)]
-enum Beginning {
+enum AgreedStart {
     /// The moment of the run's start.
     At(Nanos),
     /// The appointment was called off: the wait ends at once.
@@ -84,10 +84,10 @@ impl Appointment {
     /// Sets the moment of the run's start, which may be past, and the time of the run at which the
     /// shares here begin; later calls have no effect.
     pub fn name_from(&self, at: Nanos, from: Nanos) {
-        self.settle(Beginning::At(at), from);
+        self.settle(AgreedStart::At(at), from);
     }
 
-    fn settle(&self, beginning: Beginning, from: Nanos) {
+    fn settle(&self, beginning: AgreedStart, from: Nanos) {
         let mut state = self.lock();
         if state.beginning.is_none() {
             (state.beginning, state.from) = (Some(beginning), from);
@@ -103,7 +103,7 @@ impl Appointment {
 
     /// Calls the appointment off: the run begins now.
     pub fn call_off(&self) {
-        self.settle(Beginning::Now, Nanos::ZERO);
+        self.settle(AgreedStart::Now, Nanos::ZERO);
     }
 
     /// Waits for the beginning of the shares here, and returns the moment of the run's start; the
@@ -115,12 +115,12 @@ impl Appointment {
             let now = self.clock.now();
             let changed = &self.shared.changed;
             state = match state.beginning {
-                Some(Beginning::Now) => return now,
-                Some(Beginning::At(at)) if at + state.from <= now => {
+                Some(AgreedStart::Now) => return now,
+                Some(AgreedStart::At(at)) if at + state.from <= now => {
                     state.late = Some(now - at - state.from);
                     return at;
                 }
-                Some(Beginning::At(at)) => {
+                Some(AgreedStart::At(at)) => {
                     let left = Duration::from_nanos((at + state.from - now).0);
                     let waited = changed.wait_timeout(state, left);
                     waited.unwrap_or_else(PoisonError::into_inner).0

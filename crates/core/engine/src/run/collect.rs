@@ -15,7 +15,7 @@
 //! the reported reason does not depend on the order in which threads run.
 
 use super::shard_of;
-use crate::channel::{Channel, Message, Note, Reporter, Stopped};
+use crate::channel::{Channel, CollectorNote, Message, Reporter, Stopped};
 use crate::id::Shard;
 use crate::prepare::Prepared;
 use drumfire_measure::{Changed, Interval, Kept, Reading, RunEvent, RunInfo, Summary};
@@ -32,9 +32,9 @@ const SPARES: usize = 1;
 
 /// Merges intervals with the same number, and passes them on when every worker has sent its own.
 pub(crate) struct Collector {
-    notes: Receiver<Note>,
+    notes: Receiver<CollectorNote>,
     /// The sending end, for new workers and controls.
-    sender: Sender<Note>,
+    sender: Sender<CollectorNote>,
     workers: Vec<Peer>,
     /// Whether the load has begun and the observers know.
     is_begun: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Machine {
 /// One worker, as the collector sees it.
 struct Peer {
     /// Intervals that wait for the other workers' intervals with the same number.
-    closed: VecDeque<Closed>,
+    closed: VecDeque<ClosedInterval>,
     /// Every sample of the interval that closes next, if the plan keeps samples.
     kept: Vec<Kept>,
     /// Returns used intervals to the worker.
@@ -84,7 +84,7 @@ enum Part {
 }
 
 /// An interval that one worker has closed, with its samples if the plan keeps them.
-struct Closed {
+struct ClosedInterval {
     interval: Box<Interval>,
     kept: Vec<Kept>,
 }
@@ -131,7 +131,7 @@ impl Collector {
     }
 
     /// The sender for messages to the collector.
-    pub(crate) fn notes(&self) -> Sender<Note> {
+    pub(crate) fn notes(&self) -> Sender<CollectorNote> {
         self.sender.clone()
     }
 
@@ -166,14 +166,16 @@ impl Collector {
                 return;
             };
             match note {
-                Note::Worker { index, message } => {
+                CollectorNote::Worker { index, message } => {
                     self.hear(index as usize, message, observer);
                     if std::mem::take(&mut self.ends) {
                         stop();
                     }
                 }
-                Note::Stop(reason) if self.is_begun => self.report_stopping(reason, observer),
-                Note::Stop(reason) => self.early.push(reason),
+                CollectorNote::Stop(reason) if self.is_begun => {
+                    self.report_stopping(reason, observer)
+                }
+                CollectorNote::Stop(reason) => self.early.push(reason),
             }
         }
     }
@@ -185,7 +187,7 @@ impl Collector {
             Message::Begun { unix_ns } => return self.report_start(unix_ns, observer),
             Message::Interval(interval) => {
                 let kept = std::mem::take(&mut worker.kept);
-                worker.closed.push_back(Closed { interval, kept });
+                worker.closed.push_back(ClosedInterval { interval, kept });
             }
             Message::Kept(samples) => return worker.kept = samples,
             Message::Written(written) => {
@@ -287,7 +289,9 @@ impl Collector {
         let mut merged: Option<(usize, Box<Interval>)> = None;
         let mut samples = Vec::new();
         for index in 0..self.workers.len() {
-            let Some(Closed { interval, mut kept }) = self.workers[index].closed.pop_front() else {
+            let Some(ClosedInterval { interval, mut kept }) =
+                self.workers[index].closed.pop_front()
+            else {
                 continue;
             };
             samples.append(&mut kept);

@@ -33,7 +33,7 @@ use crate::wire::Settings;
 use crate::worker::Worker;
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::{Io, Waker};
-use drumfire_plan::{Affinity, Growth, StopReason, Users as UserCount};
+use drumfire_plan::{Affinity, Growth, StopReason, UserSteps as UserCount};
 use drumfire_schedule::ScheduleError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;

@@ -1,8 +1,8 @@
 //! Observers of a run: each has its own queue, and none can delay the run.
 //!
-//! Only the collector's thread calls [`Hub::publish`], which never waits for an observer: it holds
-//! a queue's lock for one push. [`Hub::subscribe`] may be called from any thread at any time. An
-//! observer that is dropped is forgotten with the next event.
+//! Only the collector's thread calls [`EventHub::publish`], which never waits for an observer: it
+//! holds a queue's lock for one push. [`EventHub::subscribe`] may be called from any thread at any
+//! time. An observer that is dropped is forgotten with the next event.
 //!
 //! A slow observer loses detail, not counts: when [`OBSERVER_INTERVALS`] wait for it, each further
 //! interval is merged into the last, so that it receives longer intervals that contain everything.
@@ -48,12 +48,12 @@ struct State {
 }
 
 /// Distributes the events of a run to its observers.
-pub(crate) struct Hub {
-    observers: Mutex<Observers>,
+pub(crate) struct EventHub {
+    observers: Mutex<CurrentObservers>,
 }
 
 /// The current observers, and the run's stage for later ones.
-struct Observers {
+struct CurrentObservers {
     /// The first observer's queue, which exists from the start: its holder may subscribe shortly
     /// after the first event.
     first: Option<Events>,
@@ -64,15 +64,15 @@ struct Observers {
 }
 
 /// Ends all queues when it is dropped.
-struct Closes<'a>(&'a Hub);
+struct Closes<'a>(&'a EventHub);
 
-impl Hub {
+impl EventHub {
     /// A hub with the queue of the first observer, which receives all events.
     pub(crate) fn new() -> Self {
         let first = Events::default();
         let queues = vec![Arc::downgrade(&first.queue)];
         Self {
-            observers: Mutex::new(Observers {
+            observers: Mutex::new(CurrentObservers {
                 first: Some(first),
                 queues,
                 info: None,
@@ -123,7 +123,7 @@ impl Hub {
     }
 }
 
-impl fmt::Debug for Hub {
+impl fmt::Debug for EventHub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let observers = lock(&self.observers).queues.len();
         f.debug_struct("Hub")
@@ -305,7 +305,7 @@ mod tests {
     /// Observers that subscribe before the start, and after it.
     #[test]
     fn every_observer_is_told_of_the_start_once() {
-        let hub = Hub::new();
+        let hub = EventHub::new();
         let (first, second) = (hub.subscribe(), hub.subscribe());
         let third = hub.until_end(|hub| {
             hub.publish(RunEvent::Started(Arc::new(info())));

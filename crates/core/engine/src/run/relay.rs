@@ -4,7 +4,7 @@
 //! clock with [`Relay::set_start`], publishes the run's events in order, and regularly reads the
 //! observers' requests ([`Relay::commands`], [`Relay::halt`]) to pass them on.
 
-use super::events::Hub;
+use super::events::EventHub;
 use crate::Control;
 use drumfire_measure::RunEvent;
 use drumfire_net::Clock;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Relay<'a> {
     control: &'a Control,
-    hub: &'a Hub,
+    hub: &'a EventHub,
 }
 
 impl<'a> Relay<'a> {
-    pub(crate) const fn new(control: &'a Control, hub: &'a Hub) -> Self {
+    pub(crate) const fn new(control: &'a Control, hub: &'a EventHub) -> Self {
         Self { control, hub }
     }
 

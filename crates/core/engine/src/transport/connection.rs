@@ -28,7 +28,9 @@ use super::pending::Listed;
 use crate::blame::Failure;
 use crate::id::{LaneId, ShareId};
 use crate::timers::{Timers, Wake};
-use crate::wire::{Handler, Life, Note, Port, Settings, Terms, Unwilling, Wire, WireProtocol};
+use crate::wire::{
+    ConnectionNote, Handler, Life, Port, Settings, Terms, Unwilling, Wire, WireProtocol,
+};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, Readiness, Slot};
 use drumfire_units::Nanos;
@@ -36,7 +38,7 @@ use std::net::SocketAddr;
 
 /// Whether a connection that takes no further exchanges needs a successor.
 #[derive(Debug)]
-pub(super) enum Succession {
+pub(super) enum SuccessorNeed {
     /// Waiting and expected exchanges need a successor.
     Needed,
     /// The connection was idle: only waiting exchanges need a successor.
@@ -251,7 +253,7 @@ impl Connection {
 
     /// Marks the connection as replaced, once, if its wire takes no further exchanges. Returns the
     /// need for a successor; `None` if there is nothing to do.
-    pub(super) fn retire(&mut self) -> Option<Succession> {
+    pub(super) fn retire(&mut self) -> Option<SuccessorNeed> {
         let wire = self.wire().filter(|wire| wire.is_spent())?;
         let (unwilling, is_fruitless) = (wire.unwilling(), wire.is_fruitless());
         if std::mem::replace(&mut self.is_retiring, true) {
@@ -263,9 +265,9 @@ impl Connection {
             self.redial.succeed();
         }
         Some(match unwilling {
-            Some(unwilling) => Succession::Later(unwilling),
-            None if self.leaving == Some(Closing::Idle) => Succession::WhereAwaited,
-            None => Succession::Needed,
+            Some(unwilling) => SuccessorNeed::Later(unwilling),
+            None if self.leaving == Some(Closing::Idle) => SuccessorNeed::WhereAwaited,
+            None => SuccessorNeed::Needed,
         })
     }
 
@@ -337,7 +339,7 @@ impl Connection {
             let carried = wire.map_or(0, |wire| wire.carried() - carried_before);
             let time = cx.io.now() - self.phase_start;
             let life = Life::new(why(wire), time, carried, self.address);
-            cx.handler.note(Note::Closed(life));
+            cx.handler.note(ConnectionNote::Closed(life));
         }
         cx.io.close(slot);
         link

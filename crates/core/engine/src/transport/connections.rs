@@ -22,7 +22,7 @@
 mod shares;
 
 use super::change::{Change, Lost};
-use super::connection::{Attempt, Connection, LinkState, Succession, Way};
+use super::connection::{Attempt, Connection, LinkState, SuccessorNeed, Way};
 use super::context::Context;
 use super::lane::{Lane, Lanes};
 use super::share::Shares;
@@ -30,7 +30,7 @@ use super::slots::Slots;
 use crate::blame::Failure;
 use crate::id::{Shard, ShareId};
 use crate::timers::{Timers, Wake};
-use crate::wire::{Handler, Input, Note, Patience, Port, WireProtocol};
+use crate::wire::{ConnectionNote, Handler, Input, Patience, Port, WireProtocol};
 use drumfire_measure::{Cause, Closing, Detail, Outcome};
 use drumfire_net::{Io, Slot};
 use drumfire_units::Nanos;
@@ -192,7 +192,7 @@ impl Connections {
     ) {
         let lane = &mut self.lanes[self.slots[slot].lane];
         self.slots.rest(slot, lane, cx.timers, failure, now);
-        cx.handler.note(Note::Paused);
+        cx.handler.note(ConnectionNote::Paused);
     }
 
     /// Gives up a connection that is being opened for a single exchange, which no longer waits for
@@ -307,12 +307,12 @@ impl Connections {
         let share = self.slots[new].share;
         let is_awaited = !self.shares[share].is_clear();
         match succession {
-            Succession::Needed if is_awaited || further == Further::Expected => {
+            SuccessorNeed::Needed if is_awaited || further == Further::Expected => {
                 self.dial(cx, new, now)
             }
-            Succession::WhereAwaited if is_awaited => self.dial(cx, new, now),
-            Succession::Needed | Succession::WhereAwaited => Change::None,
-            Succession::Later(unwilling) => {
+            SuccessorNeed::WhereAwaited if is_awaited => self.dial(cx, new, now),
+            SuccessorNeed::Needed | SuccessorNeed::WhereAwaited => Change::None,
+            SuccessorNeed::Later(unwilling) => {
                 self.rest(cx, new, &unwilling.failure, now);
                 // A single refusal may come from a server that is shutting down. A server that
                 // repeatedly greets with one refuses us.

@@ -10,7 +10,7 @@ use crate::blame::Failure;
 use crate::id::Generation;
 use crate::timers::Wake;
 use crate::wire::{
-    Broken, ConnectionEvents, Expiry, Flow, Flushed, Handler, Port, Read, Refusal, Wire,
+    BrokenSend, ConnectionEvents, Expiry, Flow, Flushed, Handler, Port, Read, Refusal, Wire,
     WireProtocol, each,
 };
 use drumfire_measure::{Closing, Outcome};
@@ -244,11 +244,11 @@ impl Transport {
         };
         match wire.fail_sends(&mut self.underway, cx.handler, now) {
             None => {}
-            Some(Broken::Close(why)) => {
+            Some(BrokenSend::Close(why)) => {
                 connection.close(cx, slot, why);
                 self.serve_waiting(cx, slot, None);
             }
-            Some(Broken::Fail(failure)) => self.close_failed(cx, slot, now, failure),
+            Some(BrokenSend::Fail(failure)) => self.close_failed(cx, slot, now, failure),
         }
     }
 

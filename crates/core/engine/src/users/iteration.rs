@@ -83,12 +83,12 @@ struct Iteration {
     /// The values of the iteration; `None` if the program sets none.
     variables: Option<Arc<Variables>>,
     /// The progress of each loop.
-    counters: Box<[Counter]>,
+    counters: Box<[LoopCounter]>,
 }
 
 /// The progress of one loop: pass `pass` of `of`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counter {
+struct LoopCounter {
     pass: u32,
     of: u32,
 }
@@ -286,10 +286,10 @@ impl Iterations {
             };
             walk.iteration.place += 1;
             match walk.take_step(step, place, over_at) {
-                Halt::None => {}
-                Halt::Until(until) if until <= over_at => {}
-                Halt::Until(until) => return self.rest(user, until),
-                Halt::Request(request) => {
+                StepWait::None => {}
+                StepWait::Until(until) if until <= over_at => {}
+                StepWait::Until(until) => return self.rest(user, until),
+                StepWait::Request(request) => {
                     let iteration = &mut *walk.iteration;
                     let is_first = iteration.requests == 0;
                     let due = DueRequest {
@@ -362,7 +362,7 @@ struct Walk<'a, F> {
 }
 
 /// The event for which a step waits.
-enum Halt {
+enum StepWait {
     None,
     /// This request of the pool's list.
     Request(u32),
@@ -371,15 +371,15 @@ enum Halt {
 
 impl<F: Fn() -> u64> Walk<'_, F> {
     /// Executes the step at `place`, after the previous one was over at `over_at`.
-    fn take_step(&mut self, step: &Step, place: u32, over_at: Nanos) -> Halt {
+    fn take_step(&mut self, step: &Step, place: u32, over_at: Nanos) -> StepWait {
         match step {
-            Step::Request { request, .. } => return Halt::Request(*request),
+            Step::Request { request, .. } => return StepWait::Request(*request),
             Step::Pause(pause) => {
                 let length = pause.drawn(self.iteration.random(self.seed, place));
-                return Halt::Until(over_at + length);
+                return StepWait::Until(over_at + length);
             }
-            Step::Until(time) => return Halt::Until(self.iteration.intended + *time),
-            Step::AtLeast(time) => return Halt::Until(self.iteration.begun + *time),
+            Step::Until(time) => return StepWait::Until(self.iteration.intended + *time),
+            Step::AtLeast(time) => return StepWait::Until(self.iteration.begun + *time),
             Step::Set { variable, value } => self.set(*variable, &**value),
             Step::If {
                 condition,
@@ -397,7 +397,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
                 end,
             } => match self.passes(passes) {
                 Ok(0) => self.iteration.place = *end,
-                Ok(of) => self.count(*counter, Counter { pass: 0, of }, *index),
+                Ok(of) => self.count(*counter, LoopCounter { pass: 0, of }, *index),
                 Err(error) => self.give_up(error),
             },
             Step::Again {
@@ -405,15 +405,15 @@ impl<F: Fn() -> u64> Walk<'_, F> {
                 index,
                 start,
             } => {
-                let Counter { pass, of } = self.iteration.counter(*counter);
+                let LoopCounter { pass, of } = self.iteration.counter(*counter);
                 if pass + 1 < of {
-                    self.count(*counter, Counter { pass: pass + 1, of }, *index);
+                    self.count(*counter, LoopCounter { pass: pass + 1, of }, *index);
                     self.iteration.place = *start;
                 }
             }
             Step::End => self.iteration.place = OVER,
         }
-        Halt::None
+        StepWait::None
     }
 
     /// The context for values: the context of the iteration's next request.
@@ -475,7 +475,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
     }
 
     /// Begins a pass of a loop.
-    fn count(&mut self, counter: CounterId, at: Counter, index: Option<VariableId>) {
+    fn count(&mut self, counter: CounterId, at: LoopCounter, index: Option<VariableId>) {
         if let Some(counter) = self.iteration.counters.get_mut(usize::from(counter.0)) {
             *counter = at;
         }
@@ -506,7 +506,7 @@ impl Iteration {
             begun: Nanos::ZERO,
             until: Nanos::ZERO,
             variables: None,
-            counters: vec![Counter::default(); counters].into(),
+            counters: vec![LoopCounter::default(); counters].into(),
         }
     }
 
@@ -533,7 +533,7 @@ impl Iteration {
         }
     }
 
-    fn counter(&self, counter: CounterId) -> Counter {
+    fn counter(&self, counter: CounterId) -> LoopCounter {
         let counter = self.counters.get(usize::from(counter.0));
         counter.copied().unwrap_or_default()
     }

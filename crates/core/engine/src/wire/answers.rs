@@ -148,7 +148,7 @@ impl Unwilling {
 
 /// The end of a connection whose send failed.
 #[derive(Debug)]
-pub(crate) enum Broken {
+pub(crate) enum BrokenSend {
     /// The exchanges of the connection have had their last events.
     Close(Closing),
     /// The exchanges of the connection must fail with this failure.

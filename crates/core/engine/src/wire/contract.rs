@@ -8,7 +8,7 @@
 //! exchange in the [`Underway`] that it was lent; if it was lent none, the caller clears the entry.
 
 use super::answers::{
-    Broken, Dropped, Expiry, Flow, Flushed, Outgoing, Read, Submitted, Unwilling,
+    BrokenSend, Dropped, Expiry, Flow, Flushed, Outgoing, Read, Submitted, Unwilling,
 };
 use super::handler::Handler;
 use super::port::{Input, Port};
@@ -154,7 +154,7 @@ pub(crate) trait WireProtocol {
         underway: &mut Underway,
         handler: &mut H,
         now: Nanos,
-    ) -> Option<Broken>;
+    ) -> Option<BrokenSend>;
 
     /// Checks everything that is due: late exchanges, silence, idleness.
     fn handle_timeout<I: Io, H: Handler>(

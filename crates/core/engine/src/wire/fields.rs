@@ -71,9 +71,9 @@ impl<'a> Fields<'a> {
         match self.0 {
             Source::Http1(headers) => {
                 let fields = headers.iter();
-                Pairs::Text(fields.map(|(name, value)| (name.as_bytes(), value)))
+                FieldPairs::Text(fields.map(|(name, value)| (name.as_bytes(), value)))
             }
-            Source::Http2(headers) => Pairs::List(headers.bytes()),
+            Source::Http2(headers) => FieldPairs::List(headers.bytes()),
         }
     }
 
@@ -88,14 +88,14 @@ impl<'a> Fields<'a> {
 }
 
 /// An iterator over fields, by their form in the buffer.
-enum Pairs<T, L> {
+enum FieldPairs<T, L> {
     /// Lines of text.
     Text(T),
     /// A list with lengths.
     List(L),
 }
 
-impl<I, T: Iterator<Item = I>, L: Iterator<Item = I>> Iterator for Pairs<T, L> {
+impl<I, T: Iterator<Item = I>, L: Iterator<Item = I>> Iterator for FieldPairs<T, L> {
     type Item = I;
 
     #[inline]

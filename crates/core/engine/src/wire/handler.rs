@@ -263,7 +263,7 @@ impl<'a> Chunk<'a> {
 
 /// A fact about a connection that the run's figures count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Note {
+pub(crate) enum ConnectionNote {
     /// The connection was opened.
     Connected {
         /// The time from the dial to the open connection.
@@ -416,7 +416,7 @@ pub(crate) trait Handler {
     fn seated(&mut self, _id: ExchangeId, _now: Nanos) {}
 
     /// Counts a fact about a connection.
-    fn note(&mut self, _note: Note) {}
+    fn note(&mut self, _note: ConnectionNote) {}
 }
 
 /// The end of an exchange of which nothing was sent.

@@ -18,7 +18,7 @@
 mod sending;
 
 use self::sending::{Sending, note_departure};
-use super::answers::{Broken, Dropped, Expiry, Flow, Outgoing, Read, Submitted};
+use super::answers::{BrokenSend, Dropped, Expiry, Flow, Outgoing, Read, Submitted};
 use super::contract::WireProtocol;
 use super::fields::Fields;
 use super::handler::{Ahead, End as WholeEnd, Handler, Resend, Seen, Then, Whole, WireEvent};
@@ -171,7 +171,7 @@ impl WireProtocol for Http1 {
         underway: &mut Underway,
         handler: &mut H,
         now: Nanos,
-    ) -> Option<Broken> {
+    ) -> Option<BrokenSend> {
         let id = self.exchange?;
         let failure = self.sending.take_failure()?;
         let is_bare = failure.detail.is_none();
@@ -184,7 +184,7 @@ impl WireProtocol for Http1 {
         };
         self.fail(failure, resend, handler, now);
         underway.clear(id);
-        Some(Broken::Close(Closing::Reset))
+        Some(BrokenSend::Close(Closing::Reset))
     }
 
     /// Sends a body that has waited long enough for `100 Continue`, and reports an idle connection.

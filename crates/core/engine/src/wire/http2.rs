@@ -20,7 +20,7 @@ use self::going::{GoingAway, refusal};
 use self::reading::Reading;
 use self::silence::{Look, Silence};
 use self::stream::{open, stream};
-use super::answers::{Broken, Dropped, Expiry, Flushed, Outgoing, Read, Submitted, Unwilling};
+use super::answers::{BrokenSend, Dropped, Expiry, Flushed, Outgoing, Read, Submitted, Unwilling};
 use super::contract::WireProtocol;
 use super::fields::Fields;
 use super::handler::{Ahead, End, FIELDS_TOO_LARGE, Handler, Pump, Resend, Then, Whole, WireEvent};
@@ -306,9 +306,9 @@ impl WireProtocol for Http2 {
         _underway: &mut Underway,
         _handler: &mut H,
         _now: Nanos,
-    ) -> Option<Broken> {
+    ) -> Option<BrokenSend> {
         let failure = self.send_failure.as_deref().cloned();
-        failure.map(|failure| Broken::Fail(self.lost(failure)))
+        failure.map(|failure| BrokenSend::Fail(self.lost(failure)))
     }
 
     fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos {

@@ -11,8 +11,8 @@ use drumfire_plan::{
     Taken, Value, ValueForm, VariableId, Varying,
 };
 use drumfire_testkit::{
-    Answer, Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation,
-    World, closed, open,
+    Answer, Client, Draft, Farewell, Http2Behaviour, LastId, Law, Network, Reply, Said, Server,
+    Simulation, World, closed, open,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -202,7 +202,7 @@ fn a_request_that_varies_allocates_nothing() {
     allocates_nothing("closed", varying(closed(64).lasts(LENGTH)), world(quick()));
     let open = open("const(20000/s,1500ms)").connections(64);
     allocates_nothing("open", varying(open), world(quick()));
-    let server = Server::http2(Http2::new()).takes(Law::Const(Nanos::from_micros(100)));
+    let server = Server::http2(Http2Behaviour::new()).takes(Law::Const(Nanos::from_micros(100)));
     let streams = closed(20).connections(2).http2(10).lasts(LENGTH);
     allocates_nothing("streams", varying(streams), world(server));
 }
@@ -318,7 +318,7 @@ impl ReplyCheck for Same {
 
 #[test]
 fn a_stream_allocates_nothing() {
-    let server = |script: Http2| {
+    let server = |script: Http2Behaviour| {
         let server = Server::http2(script).takes(Law::Const(Nanos::from_micros(100)));
         world(server)
     };
@@ -326,17 +326,17 @@ fn a_stream_allocates_nothing() {
         let plan = closed(20).connections(2).http2(10);
         plan.lasts(LENGTH)
     };
-    allocates_nothing("http2", users(), server(Http2::new()));
+    allocates_nothing("http2", users(), server(Http2Behaviour::new()));
     let posting = users().posting(&[b'x'; 1000]);
-    allocates_nothing("bodies over http2", posting, server(Http2::new()));
+    allocates_nothing("bodies over http2", posting, server(Http2Behaviour::new()));
     let unary = users().calls(CallKind::Unary, Said::once());
-    let script = Http2::new().says(Reply::unary(b"hello"));
+    let script = Http2Behaviour::new().says(Reply::unary(b"hello"));
     allocates_nothing("unary calls", unary, server(script));
     // Each entry alternates between a call and a plain request.
     let mixed = users().to(&["http://sut/", "http://sut/", "http://sut/"]);
     let mixed = mixed.calls(CallKind::Unary, Said::once());
     let mixed = mixed.with(|pool| pool.requests[1].call = None);
-    let script = Http2::new().says(Reply::unary(b"hello"));
+    let script = Http2Behaviour::new().says(Reply::unary(b"hello"));
     allocates_nothing("calls and plain requests", mixed, server(script));
     // A message that is checked in place, and one that is assembled from two frames.
     for length in [5, 20_000] {
@@ -344,10 +344,18 @@ fn a_stream_allocates_nothing() {
         let checked = users().calls_with(CallKind::Unary, Said::once(), |call| {
             call.reply_check = Some(Arc::new(Same));
         });
-        allocates_nothing("checked calls", checked, server(Http2::new().says(reply)));
+        allocates_nothing(
+            "checked calls",
+            checked,
+            server(Http2Behaviour::new().says(reply)),
+        );
     }
     let held_back = open("const(5000/s,1500ms)").http2(100);
-    allocates_nothing("few streams", held_back, server(Http2::new().allows(5)));
+    allocates_nothing(
+        "few streams",
+        held_back,
+        server(Http2Behaviour::new().allows(5)),
+    );
 }
 
 /// Hundreds of thousands of messages on twenty endless calls, and calls that are cancelled after
@@ -363,7 +371,7 @@ fn messages_of_a_stream_allocate_nothing() {
         // The last endless calls are closed, because nothing else ends them.
         let plan = plan.with(|plan| plan.stop.drain = Drain::Close);
         let ticking = Reply::call().for_ever(b"tick", Nanos::from_micros(gap));
-        let server = Server::http2(Http2::new().says(ticking));
+        let server = Server::http2(Http2Behaviour::new().says(ticking));
         allocates_nothing("streams", plan, world(server));
     }
 }
@@ -400,9 +408,9 @@ fn streams_that_fail_allocate_nothing_that_lasts() {
             .with(|plan| plan.timeouts.total = Nanos::from_millis(20))
     };
     for script in [
-        Http2::new().refuses(0.5),
-        Http2::new().says(Reply::never()),
-        Http2::new().goes_away(100, LastId::Of(99), 0, Farewell::WhenDone),
+        Http2Behaviour::new().refuses(0.5),
+        Http2Behaviour::new().says(Reply::never()),
+        Http2Behaviour::new().goes_away(100, LastId::Of(99), 0, Farewell::WhenDone),
     ] {
         let server = Server::http2(script).takes(Law::Const(Nanos::from_micros(100)));
         let more = held_more(plan(), world(server));
@@ -431,7 +439,7 @@ fn calls_hold_as_much_after_an_hour_as_after_minutes() {
     let plan = open("const(50/s,3600s)").connections(2).http2(10);
     let plan = plan.interval(Nanos::from_secs(10));
     let plan = plan.calls(CallKind::Unary, Said::once().varying());
-    let script = Http2::new().says(Reply::unary(b"hello"));
+    let script = Http2Behaviour::new().says(Reply::unary(b"hello"));
     let server = Server::http2(script).takes(Law::Exponential(Nanos::from_millis(10)));
     let collected = Arc::new(AtomicU64::new(0));
     let world = (1..360).fold(world(server), |world, interval| {

@@ -7,7 +7,7 @@ use crate::{ms, run, secs, us};
 use drumfire_measure::{ArrivalClock, Latency, Validity};
 use drumfire_plan::{ClockChoice, Redirects};
 use drumfire_testkit::{
-    Answer, Client, Draft, Http2, Law, Network, Server, Simulated, World, closed, open,
+    Answer, Client, Draft, Http2Behaviour, Law, Network, Server, Simulated, World, closed, open,
 };
 use drumfire_units::Nanos;
 
@@ -46,7 +46,7 @@ fn open_loads(connections: u32) -> [(Draft, Server); 2] {
     let plan = open("const(1000/s,10s)").connections(connections);
     [
         (plan.clone(), Server::new()),
-        (plan.http2(1), Server::http2(Http2::new())),
+        (plan.http2(1), Server::http2(Http2Behaviour::new())),
     ]
 }
 
@@ -104,7 +104,7 @@ fn service_times_do_not_depend_on_pauses() {
         let run_with = |client: Client| {
             let server = match seed % 2 {
                 0 => Server::new(),
-                _ => Server::http2(Http2::new()),
+                _ => Server::http2(Http2Behaviour::new()),
             };
             let world = World::new(server.takes(Law::Exponential(ms(3))))
                 .network(Network::each_way(us(20)))
@@ -244,7 +244,7 @@ fn the_departure_is_that_of_the_first_request() {
 fn streams_that_are_read_at_once_have_the_newest_stamp() {
     let plan = open("const(1000/s,10s)").connections(2).http2(8);
     let plan = plan.clock(ClockChoice::Receive);
-    let server = || Server::http2(Http2::new());
+    let server = || Server::http2(Http2Behaviour::new());
     let halting = halting();
     let program = run(plan.clone(), world(server(), halting.clone()));
     let kernel = run(plan, world(server(), halting.stamps()));

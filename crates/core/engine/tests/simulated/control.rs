@@ -3,7 +3,7 @@
 use crate::{failures, ms, secs};
 use drumfire_engine::ControlError;
 use drumfire_measure::RunEvent;
-use drumfire_plan::{Change, Command, StopReason, Users};
+use drumfire_plan::{Change, Command, StopReason, UserSteps};
 use drumfire_testkit::{Client, Draft, Law, Server, Simulated, Simulation, World, closed, open};
 use drumfire_units::Nanos;
 use std::slice;
@@ -16,7 +16,7 @@ fn rate(law: &str) -> Change {
 
 fn users(count: u32) -> Change {
     Change::Users {
-        law: Users::constant(count),
+        law: UserSteps::constant(count),
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::{failures, ms, run};
 use drumfire_plan::{Cookies, Header, OnFailure, Program, Redirects, Retry, Step};
 use drumfire_testkit::{
-    Answer, Draft, Http2, Law, Reply, Request, Server, Simulated, World, closed, open,
+    Answer, Draft, Http2Behaviour, Law, Reply, Request, Server, Simulated, World, closed, open,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -147,7 +147,7 @@ fn redirects_give_cookies_and_carry_those_of_where_they_lead() {
 #[test]
 fn streams_carry_cookies() {
     let fields = [("set-cookie", "sid=s1; Path=/")];
-    let server = Server::http2(Http2::new().says(Reply::head(200, &fields).ends()));
+    let server = Server::http2(Http2Behaviour::new().says(Reply::head(200, &fields).ends()));
     let plan = shop(closed(4), Cookies::User)
         .connections(2)
         .http2(2)

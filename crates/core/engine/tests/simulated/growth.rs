@@ -2,7 +2,9 @@
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_plan::Growth;
-use drumfire_testkit::{Client, Draft, Farewell, Http2, LastId, Law, Network, Server, World, open};
+use drumfire_testkit::{
+    Client, Draft, Farewell, Http2Behaviour, LastId, Law, Network, Server, World, open,
+};
 use drumfire_units::Nanos;
 
 /// An open load on as many connections as it needs, up to a limit.
@@ -89,7 +91,7 @@ fn each_origin_has_as_many_as_it_needs() {
 
 #[test]
 fn streams_fill_a_connection_before_there_is_another() {
-    let server = Server::http2(Http2::new()).takes(Law::Const(ms(100)));
+    let server = Server::http2(Http2Behaviour::new()).takes(Law::Const(ms(100)));
     let plan = growing("const(50/s,2s)", 100).http2(4);
     let result = run(plan, World::new(server));
     failures(&result.summary, &[]);
@@ -100,7 +102,7 @@ fn streams_fill_a_connection_before_there_is_another() {
 }
 
 /// A pool of streams, 100 on each connection, that needs 5 requests at a time.
-fn streams(server: Http2) -> (Draft, World) {
+fn streams(server: Http2Behaviour) -> (Draft, World) {
     let server = Server::http2(server).takes(Law::Const(ms(100)));
     let far = World::new(server).network(Network::each_way(ms(5)));
     (growing("const(50/s,3s)", 1000).http2(100), far)
@@ -108,7 +110,7 @@ fn streams(server: Http2) -> (Draft, World) {
 
 #[test]
 fn a_server_that_allows_fewer_streams_gets_more_connections() {
-    let (plan, world) = streams(Http2::new().allows(2));
+    let (plan, world) = streams(Http2Behaviour::new().allows(2));
     let result = run(plan, world);
     failures(&result.summary, &[]);
     let total = &result.summary.total;
@@ -127,7 +129,7 @@ fn a_server_that_allows_fewer_streams_gets_more_connections() {
 
 #[test]
 fn a_server_without_a_limit_gets_one_connection() {
-    let (plan, world) = streams(Http2::new());
+    let (plan, world) = streams(Http2Behaviour::new());
     let result = run(plan, world);
     failures(&result.summary, &[]);
     assert_eq!(result.summary.total.counts.ok, 150);
@@ -136,7 +138,7 @@ fn a_server_without_a_limit_gets_one_connection() {
 
 #[test]
 fn a_burst_before_the_servers_word_waits_for_its_turns() {
-    let server = Server::http2(Http2::new().allows(3)).takes(Law::Const(ms(100)));
+    let server = Server::http2(Http2Behaviour::new().allows(3)).takes(Law::Const(ms(100)));
     let far = World::new(server).network(Network::each_way(ms(5)));
     let plan = growing("once(9) const(20/s,1s)", 1000).http2(100);
     let result = run(plan, far);
@@ -156,7 +158,7 @@ fn a_burst_before_the_servers_word_waits_for_its_turns() {
 #[test]
 fn a_connection_that_takes_over_has_its_own_number_of_seats() {
     // The first connection allows two streams and ends after twenty; so do the following ones.
-    let server = Http2::new()
+    let server = Http2Behaviour::new()
         .allows(2)
         .goes_away(20, LastId::Come, 0, Farewell::Stays);
     let (plan, world) = streams(server);

@@ -7,7 +7,7 @@ use drumfire_plan::{
     Streaming, Varying,
 };
 use drumfire_testkit::{
-    Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Said, Server,
+    Client, Draft, Farewell, Http2Behaviour, LastId, Law, Network, RepliesAt, Reply, Said, Server,
     Simulated, World, closed,
 };
 use drumfire_units::Nanos;
@@ -15,13 +15,13 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A server that takes 10 ms, without network delay.
-fn world(script: Http2) -> World {
+fn world(script: Http2Behaviour) -> World {
     World::new(Server::http2(script).takes(Law::Const(ms(10)))).keeps_requests()
 }
 
 /// Replies to every call in this way.
 fn says(reply: Reply) -> World {
-    world(Http2::new().says(reply))
+    world(Http2Behaviour::new().says(reply))
 }
 
 /// A number of users, all on one connection, and a number of calls.
@@ -92,7 +92,7 @@ fn mixed_kinds() {
         plain.call = None;
         plain.url.target = "/plain".to_owned();
     });
-    let script = Http2::new().answers(|request| match request.target() {
+    let script = Http2Behaviour::new().answers(|request| match request.target() {
         "/plain" => Reply::ok(),
         _ => Reply::unary(b"hi"),
     });
@@ -104,7 +104,7 @@ fn mixed_kinds() {
 #[test]
 fn a_refused_call_is_sent_once_more() {
     let plan = calls(10, 1000, CallKind::Unary, Said::once());
-    let script = Http2::new().says(Reply::unary(b"hi")).refuses(0.3);
+    let script = Http2Behaviour::new().says(Reply::unary(b"hi")).refuses(0.3);
     let result = run(plan, world(script));
     let total = &result.summary.total;
     let refused = crate::seen(&result.summary, Outcome::H2StreamRefusedStream);
@@ -151,7 +151,7 @@ fn what_is_sent_again_counts_once() {
     for said in [Said::times(3), Said::times(3).varying()] {
         for streaming in [Streaming::default(), streaming] {
             // Bursts of 20: the connection serves none of the third burst.
-            let script = Http2::new().says(Reply::unary(b"sum"));
+            let script = Http2Behaviour::new().says(Reply::unary(b"sum"));
             let script = script.goes_away(50, LastId::Of(79), 0, Farewell::WhenDone);
             let plan = calls(20, 200, CallKind::ClientStream, said);
             let plan = plan.calls_with(CallKind::ClientStream, said, |call| {
@@ -419,7 +419,7 @@ fn messages_are_timed_by_step() {
             request.url.target = target.to_owned();
         }
     });
-    let script = Http2::new().answers(|request| {
+    let script = Http2Behaviour::new().answers(|request| {
         let (count, gap) = match request.target() {
             "/quick" => (3, ms(20)),
             _ => (5, ms(50)),
@@ -513,7 +513,7 @@ fn a_server_that_dies_ends_its_streams_and_is_found_again() {
     let reply = Reply::call()
         .messages(10, b"tick", ms(20))
         .trailers("0", "");
-    let server = Server::http2(Http2::new().says(reply)).is_dead(ms(1050), ms(2050));
+    let server = Server::http2(Http2Behaviour::new().says(reply)).is_dead(ms(1050), ms(2050));
     let plan = closed(5).connections(1).http2(5).lasts(secs(4));
     let plan = plan.calls(CallKind::ServerStream, Said::once());
     let result = run(plan, World::new(server));
@@ -539,7 +539,9 @@ fn both_sides_speak_at_the_same_time() {
         .messages(4, b"tock", ms(50))
         .pause(ms(300))
         .trailers("0", "");
-    let script = Http2::new().replies_at(RepliesAt::Head).says(reply);
+    let script = Http2Behaviour::new()
+        .replies_at(RepliesAt::Head)
+        .says(reply);
     let streaming = Streaming {
         interval: ms(100),
         ..Streaming::default()
@@ -556,7 +558,9 @@ fn both_sides_speak_at_the_same_time() {
 #[test]
 fn a_server_that_ends_early_is_believed() {
     let reply = Reply::call().message(b"enough").trailers("0", "");
-    let script = Http2::new().replies_at(RepliesAt::Head).says(reply);
+    let script = Http2Behaviour::new()
+        .replies_at(RepliesAt::Head)
+        .says(reply);
     let streaming = Streaming {
         interval: ms(100),
         ..Streaming::default()

@@ -2,20 +2,20 @@
 
 use crate::{failures, ms, run, secs, seen, us};
 use drumfire_measure::{Outcome, Validity};
-use drumfire_plan::{CallKind, Drain, KeepAlive, Users, Verify};
+use drumfire_plan::{CallKind, Drain, KeepAlive, UserSteps, Verify};
 use drumfire_testkit::{
-    Answer, Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Said, Server,
-    Simulated, Simulation, World, closed, open,
+    Answer, Client, Draft, Farewell, Http2Behaviour, LastId, Law, Network, RepliesAt, Reply, Said,
+    Server, Simulated, Simulation, World, closed, open,
 };
 use drumfire_units::Nanos;
 
 /// A server that takes 10 ms, 1 ms away.
-fn world(script: Http2) -> World {
+fn world(script: Http2Behaviour) -> World {
     World::new(Server::http2(script).takes(Law::Const(ms(10)))).network(Network::each_way(ms(1)))
 }
 
 /// A world with such a server and without network delay.
-fn near(script: Http2) -> World {
+fn near(script: Http2Behaviour) -> World {
     World::new(Server::http2(script).takes(Law::Const(ms(10))))
 }
 
@@ -37,7 +37,7 @@ fn answered(result: &Simulated, requests: u64, connections: u64) {
 fn a_connection_carries_as_many_as_the_plan_says() {
     for (connections, streams) in [(1, 100), (2, 50), (10, 10), (100, 1)] {
         let plan = closed(100).connections(connections).http2(streams);
-        let result = run(plan.requests(10_000), world(Http2::new()));
+        let result = run(plan.requests(10_000), world(Http2Behaviour::new()));
         answered(&result, 10_000, u64::from(connections));
         assert_eq!(result.log.streams_most, u64::from(streams));
         // A hundred rounds of 12 ms.
@@ -53,7 +53,7 @@ fn a_connection_carries_as_many_as_the_plan_says() {
 #[test]
 fn what_a_server_holds_back_is_waiting_and_neither_lag_nor_service() {
     let plan = together(100).requests(1000);
-    let result = run(plan, world(Http2::new().allows(1)));
+    let result = run(plan, world(Http2Behaviour::new().allows(1)));
     answered(&result, 1000, 1);
     assert_eq!(result.log.streams_most, 1);
     // All but the very first.
@@ -69,7 +69,7 @@ fn what_a_server_holds_back_is_waiting_and_neither_lag_nor_service() {
 
 #[test]
 fn a_server_that_allows_none_is_waited_for() {
-    let script = Http2::new().allows(0).then_allows(secs(2), 1000);
+    let script = Http2Behaviour::new().allows(0).then_allows(secs(2), 1000);
     let plan = open("const(100/s,5s)").http2(300);
     let result = run(plan, near(script));
     answered(&result, 500, 1);
@@ -86,7 +86,7 @@ fn a_server_that_allows_none_is_waited_for() {
 
 #[test]
 fn a_server_that_allows_fewer_than_there_are_loses_none() {
-    let script = Http2::new().then_allows(ms(105), 1);
+    let script = Http2Behaviour::new().then_allows(ms(105), 1);
     let result = run(together(100).lasts(secs(1)), near(script));
     failures(&result.summary, &[]);
     // Eleven rounds of 100, then 100 requests, each of which has a successor if it ends from 120 ms
@@ -98,16 +98,16 @@ fn a_server_that_allows_fewer_than_there_are_loses_none() {
 #[test]
 fn a_body_waits_for_room_and_comes_whole() {
     for (script, waits) in [
-        (Http2::new(), 0),
-        (Http2::new().stream_window(1000), 0),
+        (Http2Behaviour::new(), 0),
+        (Http2Behaviour::new().stream_window(1000), 0),
         (
-            Http2::new()
+            Http2Behaviour::new()
                 .stream_window(0)
                 .then_stream_window(secs(1), 700),
             1,
         ),
         (
-            Http2::new()
+            Http2Behaviour::new()
                 .stream_window(300)
                 .then_stream_window(secs(1), 0)
                 .then_stream_window(secs(2), 100_000),
@@ -127,7 +127,7 @@ fn a_body_waits_for_room_and_comes_whole() {
 fn a_response_before_the_body_is_whole_is_a_response() {
     // With and without a reset with which the server refuses the rest of the body.
     for reply in [Reply::status(200), Reply::status(200).reset(0)] {
-        let script = Http2::new()
+        let script = Http2Behaviour::new()
             .stream_window(1000)
             .replies_at(RepliesAt::Head)
             .says(reply.after(Nanos::ZERO));
@@ -142,7 +142,7 @@ fn a_response_before_the_body_is_whole_is_a_response() {
 fn streams_that_a_server_did_not_process_are_sent_again() {
     // Bursts of 20: the connection serves none of the third burst.
     for farewell in [Farewell::Stays, Farewell::WhenDone] {
-        let script = Http2::new().goes_away(50, LastId::Of(79), 0, farewell);
+        let script = Http2Behaviour::new().goes_away(50, LastId::Of(79), 0, farewell);
         let result = run(together(20).requests(1000), world(script));
         answered(&result, 1000, 25);
         assert_eq!(result.summary.total.retried, 24 * 20);
@@ -153,7 +153,7 @@ fn streams_that_a_server_did_not_process_are_sent_again() {
 
 #[test]
 fn a_warning_moves_on_without_loss() {
-    let script = Http2::new()
+    let script = Http2Behaviour::new()
         .goes_away_after(ms(40), LastId::Max, 0, Farewell::Stays)
         .goes_away_after(ms(60), LastId::Come, 0, Farewell::WhenDone);
     let result = run(together(20).lasts(secs(5)), world(script));
@@ -169,7 +169,7 @@ fn a_warning_moves_on_without_loss() {
 fn streams_that_a_server_refuses_on_its_way_out_are_sent_again() {
     // The third burst is sent before the GOAWAY arrives; none of its streams is above the last
     // stream of the GOAWAY.
-    let script = Http2::new()
+    let script = Http2Behaviour::new()
         .goes_away_after(ms(25), LastId::Max, 0, Farewell::Stays)
         .refuses_when_going();
     let result = run(together(20).requests(60), world(script));
@@ -182,7 +182,7 @@ fn streams_that_a_server_refuses_on_its_way_out_are_sent_again() {
 fn answers_that_come_with_a_farewell_are_followed_by_requests_elsewhere() {
     // The second burst's answers arrive after 20 ms, the GOAWAY a millisecond later; both are read
     // at once after 22 ms.
-    let script = Http2::new().goes_away_after(ms(21), LastId::Come, 0, Farewell::WhenDone);
+    let script = Http2Behaviour::new().goes_away_after(ms(21), LastId::Come, 0, Farewell::WhenDone);
     let world = near(script).client(Client::ideal().stopped(ms(18), ms(4)));
     let result = run(together(20).requests(60), world);
     answered(&result, 60, 2);
@@ -197,7 +197,7 @@ fn a_server_that_always_goes_away_is_dialed_seldom() {
         (0, Outcome::H2GoAway),
         (11, Outcome::H2ConnectionEnhanceYourCalm),
     ] {
-        let script = Http2::new().goes_away(1, LastId::Of(0), code, Farewell::WhenDone);
+        let script = Http2Behaviour::new().goes_away(1, LastId::Of(0), code, Farewell::WhenDone);
         let plan = together(10)
             .lasts(secs(10))
             .with(|plan| plan.timeouts.total = secs(2));
@@ -220,7 +220,7 @@ fn a_server_that_greets_with_a_farewell_is_sent_nothing() {
         (11, Outcome::H2ConnectionEnhanceYourCalm),
     ] {
         for farewell in [Farewell::Stays, Farewell::WhenDone, Farewell::AtOnce] {
-            let script = Http2::new().goes_away(0, LastId::Of(0), code, farewell);
+            let script = Http2Behaviour::new().goes_away(0, LastId::Of(0), code, farewell);
             let result = run(together(10).lasts(secs(10)), world(script));
             let total = &result.summary.total;
             // Like a server that refuses connections: all waiting requests have failed.
@@ -239,7 +239,7 @@ fn a_server_that_greets_with_a_farewell_is_sent_nothing() {
 #[test]
 fn one_farewell_as_a_greeting_costs_a_pause() {
     // The first connection returns 10 requests of the third burst, the second accepts none of them.
-    let script = Http2::new()
+    let script = Http2Behaviour::new()
         .goes_away(50, LastId::Come, 0, Farewell::WhenDone)
         .on(0..1)
         .goes_away(0, LastId::Of(0), 0, Farewell::WhenDone)
@@ -258,7 +258,7 @@ fn one_farewell_as_a_greeting_costs_a_pause() {
 #[test]
 fn a_server_that_has_enough_is_obeyed() {
     // ENHANCE_YOUR_CALM, and the connection is closed with its exchanges.
-    let script = Http2::new().goes_away(30, LastId::Come, 11, Farewell::AtOnce);
+    let script = Http2Behaviour::new().goes_away(30, LastId::Come, 11, Farewell::AtOnce);
     let result = run(together(10).requests(300), world(script));
     let total = &result.summary.total;
     let calm = seen(&result.summary, Outcome::H2ConnectionEnhanceYourCalm);
@@ -273,7 +273,7 @@ fn a_server_that_has_enough_is_obeyed() {
 
 #[test]
 fn a_connection_that_is_closed_over_what_it_carries_loses_that() {
-    let script = Http2::new().goes_away(30, LastId::Come, 0, Farewell::AtOnce);
+    let script = Http2Behaviour::new().goes_away(30, LastId::Come, 0, Farewell::AtOnce);
     let result = run(together(10).requests(300), world(script));
     failures(&result.summary, &[(Outcome::Closed, 100)]);
     assert_eq!(result.summary.total.counts.ok, 200);
@@ -283,7 +283,7 @@ fn a_connection_that_is_closed_over_what_it_carries_loses_that() {
 #[test]
 fn a_server_that_reads_slowly_gets_all() {
     for window in [100, 5000, 60_000] {
-        let server = Server::http2(Http2::new()).window(window);
+        let server = Server::http2(Http2Behaviour::new()).window(window);
         let world = World::new(server.takes(Law::Const(us(100))))
             .network(Network::each_way(us(50)))
             .keeps_requests();
@@ -299,7 +299,9 @@ fn a_server_that_reads_slowly_gets_all() {
 fn frames_that_come_in_pieces_are_whole() {
     for (size, apart) in [(1, Nanos::ZERO), (1, us(1)), (3, us(10)), (10, us(1))] {
         let body = Reply::head(200, &[("x-field", "value")]).data(&[b'x'; 300]);
-        let script = Http2::new().dripping(size, apart).says(body.ends());
+        let script = Http2Behaviour::new()
+            .dripping(size, apart)
+            .says(body.ends());
         let result = run(together(8).requests(200), near(script));
         answered(&result, 200, 1);
     }
@@ -320,7 +322,7 @@ fn a_dead_target_spins_no_core() {
 /// resets their count, even if it takes a single request and is replaced before its response.
 #[test]
 fn a_connection_that_was_opened_ends_a_row_of_failures() {
-    let server = Server::http2(Http2::new()).takes(Law::Const(ms(1)));
+    let server = Server::http2(Http2Behaviour::new()).takes(Law::Const(ms(1)));
     let outages = 1..20;
     let server = outages.fold(server, |server, half| {
         server.is_dead(ms(500 * half), ms(500 * half + 3))
@@ -337,7 +339,7 @@ fn a_connection_that_was_opened_ends_a_row_of_failures() {
 #[test]
 fn a_restart_loses_what_is_under_way_and_no_more() {
     for threads in [1, 2] {
-        let server = Server::http2(Http2::new())
+        let server = Server::http2(Http2Behaviour::new())
             .takes(Law::Const(ms(1)))
             .is_dead(secs(3), secs(5));
         let world = World::new(server).network(Network::each_way(us(50)));
@@ -364,13 +366,13 @@ fn a_restart_loses_what_is_under_way_and_no_more() {
 
 #[test]
 fn a_connection_that_breaks_takes_all_that_it_carries() {
-    let script = Http2::new().answers(|request| match request.index {
+    let script = Http2Behaviour::new().answers(|request| match request.index {
         99 => Reply::head(200, &[]).breaks(),
         _ => Reply::ok(),
     });
     let result = run(together(100).requests(100), world(script));
     failures(&result.summary, &[(Outcome::Truncated, 1)]);
-    let script = Http2::new().answers(|request| match request.index {
+    let script = Http2Behaviour::new().answers(|request| match request.index {
         0 => Reply::head(200, &[]).breaks().after(ms(5)),
         _ => Reply::ok(),
     });
@@ -384,7 +386,7 @@ fn a_connection_that_breaks_takes_all_that_it_carries() {
 
 #[test]
 fn a_connection_that_is_closed_without_a_word_is_a_failure_of_all_that_it_carries() {
-    let script = Http2::new().answers(|request| match request.index {
+    let script = Http2Behaviour::new().answers(|request| match request.index {
         0 => Reply::head(200, &[]).closes().after(ms(5)),
         _ => Reply::ok(),
     });
@@ -415,11 +417,11 @@ fn a_timeout_cancels_its_stream_and_keeps_the_connection() {
             .requests(100)
             .with(|plan| plan.timeouts.total = secs(1))
     };
-    let result = run(plan(), world(Http2::new().says(Reply::never())));
+    let result = run(plan(), world(Http2Behaviour::new().says(Reply::never())));
     all_timed_out(&result, Outcome::TimeoutHead, 100, secs(1));
     assert!(result.log.cancelled >= 90, "{}", result.log.cancelled);
     let head = Reply::head(200, &[]);
-    let result = run(plan(), world(Http2::new().says(head)));
+    let result = run(plan(), world(Http2Behaviour::new().says(head)));
     all_timed_out(&result, Outcome::TimeoutBody, 100, secs(1));
 }
 
@@ -430,7 +432,7 @@ fn bodies_that_never_end_cost_no_room() {
     let plan = together(100)
         .requests(10_000)
         .with(|plan| plan.timeouts.total = ms(100));
-    let result = run(plan, world(Http2::new().says(endless)));
+    let result = run(plan, world(Http2Behaviour::new().says(endless)));
     all_timed_out(&result, Outcome::TimeoutTotal, 10_000, ms(100));
 }
 
@@ -439,7 +441,7 @@ fn a_server_that_says_nothing_is_given_up() {
     let plan = together(4)
         .requests(8)
         .with(|plan| plan.timeouts.connect = ms(700));
-    let result = run(plan, world(Http2::new().silent()));
+    let result = run(plan, world(Http2Behaviour::new().silent()));
     failures(&result.summary, &[(Outcome::TimeoutConnect, 8)]);
     let failed = &result.summary.total.latency.failed;
     // The connection itself takes 2 ms, and a scan may be 2 ms late.
@@ -466,7 +468,7 @@ fn a_server_that_does_not_begin_with_settings_is_named() {
 #[test]
 fn every_reset_has_its_name() {
     for code in (0..14).filter(|code| *code != 7) {
-        let script = Http2::new().says(Reply::only_reset(code));
+        let script = Http2Behaviour::new().says(Reply::only_reset(code));
         let result = run(together(3).requests(30), world(script));
         failures(&result.summary, &[(Outcome::h2_stream(code), 30)]);
         assert_eq!(result.log.connections, 1);
@@ -475,7 +477,7 @@ fn every_reset_has_its_name() {
 
 #[test]
 fn refused_streams_are_counted_exactly() {
-    let script = Http2::new().refuses(0.1);
+    let script = Http2Behaviour::new().refuses(0.1);
     let plan = open("const(1000/s,20s)").http2(100);
     let result = run(plan, world(script));
     let total = &result.summary.total;
@@ -491,7 +493,7 @@ fn refused_streams_are_counted_exactly() {
 fn a_flood_of_resets_is_accounted_for() {
     let reply = Reply::only_reset(8).after(Nanos::ZERO);
     let plan = open("const(100000/s,1s)").http2(100);
-    let result = run(plan, world(Http2::new().says(reply)));
+    let result = run(plan, world(Http2Behaviour::new().says(reply)));
     failures(&result.summary, &[(Outcome::H2StreamCancel, 100_000)]);
     assert_eq!((result.log.requests, result.log.connections), (100_000, 1));
     let total = &result.summary.total;
@@ -501,7 +503,7 @@ fn a_flood_of_resets_is_accounted_for() {
 #[test]
 fn a_server_that_refuses_all_is_no_hot_loop() {
     let plan = together(5).requests(50);
-    let result = run(plan, world(Http2::new().refuses(1.0)));
+    let result = run(plan, world(Http2Behaviour::new().refuses(1.0)));
     let total = &result.summary.total;
     failures(&result.summary, &[(Outcome::H2StreamRefusedStream, 50)]);
     assert_eq!(total.counts.ok, 0);
@@ -517,7 +519,7 @@ fn a_stall_shows_as_over_http1() {
         let many = plan().connections(connections * streams);
         let one = run(many, server(Server::new()));
         let two = plan().connections(connections).http2(streams);
-        let two = run(two, server(Server::http2(Http2::new())));
+        let two = run(two, server(Server::http2(Http2Behaviour::new())));
         assert_eq!(two.summary.total.counts, one.summary.total.counts);
         let (one, two) = (&one.summary.total.latency, &two.summary.total.latency);
         assert_eq!(two.response_time, one.response_time);
@@ -529,7 +531,7 @@ fn a_stall_shows_as_over_http1() {
 fn users_come_and_go_as_over_http1() {
     let users = || {
         let changes = vec![(Nanos::ZERO, 1), (secs(1), 5), (secs(2), 2)];
-        Users::changing(changes).expect("times ascend from the start")
+        UserSteps::changing(changes).expect("times ascend from the start")
     };
     let server = |server: Server| World::new(server.takes(Law::Const(ms(10))));
     let one = run(
@@ -537,7 +539,7 @@ fn users_come_and_go_as_over_http1() {
         server(Server::new()),
     );
     let plan = together(5).users(users()).lasts(secs(3));
-    let two = run(plan, server(Server::http2(Http2::new())));
+    let two = run(plan, server(Server::http2(Http2Behaviour::new())));
     assert_eq!(two.summary.total.counts, one.summary.total.counts);
     assert_eq!(two.log.streams_most, 5);
     assert!((795..=805).contains(&two.summary.total.counts.ok));
@@ -553,7 +555,7 @@ fn what_is_under_way_at_the_end_is_accounted_for() {
         let plan = together(20)
             .lasts(ms(1005))
             .with(|plan| plan.stop.drain = drain);
-        let result = run(plan, near(Http2::new()));
+        let result = run(plan, near(Http2Behaviour::new()));
         let counts = result.summary.total.counts;
         assert_eq!(
             (counts.ok, counts.sent),
@@ -575,7 +577,7 @@ fn answers_to_what_was_cancelled_at_the_end_end_nothing() {
             .http2(20)
             .lasts(ms(505))
             .with(|plan| plan.stop.drain = Drain::Close);
-        let server = Server::http2(Http2::new()).takes(Law::Exponential(ms(10)));
+        let server = Server::http2(Http2Behaviour::new()).takes(Law::Exponential(ms(10)));
         let world = World::new(server).seed(seed);
         let result = run(plan, world.client(Client::ideal().call_takes(call)));
         let counts = result.summary.total.counts;
@@ -594,7 +596,8 @@ fn answers_to_what_was_cancelled_at_the_end_end_nothing() {
 fn connections_are_replaced_before_their_stream_ids_run_out() {
     // Each connection has ids for 101 streams, minus the ids whose slots are occupied.
     for (users, most) in [(1, 10), (20, 20), (100, 20)] {
-        let simulation = Simulation::new(together(users).requests(1000), world(Http2::new()));
+        let simulation =
+            Simulation::new(together(users).requests(1000), world(Http2Behaviour::new()));
         let result = simulation.first_stream_id(0x7fff_ffff - 200).run();
         failures(&result.summary, &[]);
         let total = &result.summary.total;
@@ -621,7 +624,7 @@ fn a_server_that_agrees_to_no_http2_is_sent_nothing() {
         failures(&result.summary, &[(Outcome::TlsAlpn, 40)]);
         assert_eq!(result.log.requests, 0);
     }
-    let server = Server::http2(Http2::new()).agrees_to(b"h2");
+    let server = Server::http2(Http2Behaviour::new()).agrees_to(b"h2");
     answered(&run(plan(), World::new(server)), 40, 1);
 }
 
@@ -636,7 +639,7 @@ fn connections_are_replaced_before_they_carry_too_many() {
         let plan = together(20)
             .requests(1000)
             .with(|plan| plan.connections.keep_alive = keep_alive);
-        let result = run(plan, world(Http2::new().leaves_when_told()));
+        let result = run(plan, world(Http2Behaviour::new().leaves_when_told()));
         failures(&result.summary, &[]);
         assert_eq!(result.summary.total.counts.ok, 1000);
         assert_eq!((result.log.requests, result.log.unserved), (1000, 0));
@@ -658,7 +661,7 @@ fn the_head_has_its_time_and_the_rest_has_more() {
     let hurried = |plan: Draft| plan.with(|plan| plan.timeouts.head = ms(100));
     // The head arrives before the request is complete, and the body long after it.
     let early = Reply::head(200, &[]).pause(secs(1)).data(b"late").ends();
-    let script = Http2::new()
+    let script = Http2Behaviour::new()
         .says(early)
         .replies_at(RepliesAt::Head)
         .stream_window(1000)
@@ -670,13 +673,13 @@ fn the_head_has_its_time_and_the_rest_has_more() {
     let ticking = Reply::call()
         .messages(10, b"tick", ms(100))
         .trailers("0", "");
-    let call = |script: Http2| {
+    let call = |script: Http2Behaviour| {
         let plan = together(2).calls(CallKind::ServerStream, Said::once());
         run(hurried(plan.requests(2)), near(script))
     };
-    let result = call(Http2::new().says(ticking));
+    let result = call(Http2Behaviour::new().says(ticking));
     failures(&result.summary, &[]);
-    let result = call(Http2::new().says(Reply::never()));
+    let result = call(Http2Behaviour::new().says(Reply::never()));
     failures(&result.summary, &[(Outcome::TimeoutHead, 2)]);
     assert!(result.summary.total.latency.failed.max() <= ms(102));
 }

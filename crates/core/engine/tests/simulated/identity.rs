@@ -4,10 +4,10 @@
 use crate::{failures, ms, secs};
 use drumfire_plan::{
     Affinity, CallKind, DataError, LatePolicy, Load, RenderedFields, RequestContext, RequestData,
-    Users, Varying,
+    UserSteps, Varying,
 };
 use drumfire_testkit::{
-    Draft, Http2, Law, Reply, Said, Server, Simulated, Simulation, World, closed, open,
+    Draft, Http2Behaviour, Law, Reply, Said, Server, Simulated, Simulation, World, closed, open,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -46,7 +46,8 @@ fn naming(plan: Draft, streams: u32, threads: u32, affinity: Affinity) -> Simula
             plan.connections.streams = streams;
             plan.connections.affinity = affinity;
         });
-    let server = Server::http2(Http2::new().says(Reply::unary(b"hi"))).takes(Law::Const(ms(10)));
+    let server =
+        Server::http2(Http2Behaviour::new().says(Reply::unary(b"hi"))).takes(Law::Const(ms(10)));
     let result = Simulation::new(plan, World::new(server).keeps_requests()).run();
     failures(&result.summary, &[]);
     result
@@ -109,7 +110,7 @@ fn an_open_load_has_no_more_users_than_it_needs() {
 #[test]
 fn a_number_of_users_that_keep_to_connections_take_turns() {
     // One user is enough at 50/s, but then one of the two connections would carry everything.
-    let plan = open("const(50/s,2s)").users(Users::constant(4));
+    let plan = open("const(50/s,2s)").users(UserSteps::constant(4));
     let result = naming(plan, 4, 1, Affinity::User);
     let each = [(0, 0), (1, 1), (2, 0), (3, 1)].map(|pair| (pair, 25));
     assert_eq!(seen(&result), BTreeMap::from(each));
@@ -118,7 +119,7 @@ fn a_number_of_users_that_keep_to_connections_take_turns() {
 #[test]
 fn a_user_that_comes_back_takes_its_old_number() {
     let changes = vec![(secs(0), 3), (secs(1), 1), (secs(2), 3)];
-    let law = Users::changing(changes).expect("changes from the start on");
+    let law = UserSteps::changing(changes).expect("changes from the start on");
     let result = naming(closed(3).users(law).lasts(secs(3)), 2, 1, Affinity::Shared);
     assert_eq!(users(&result), (0..3).collect());
 }

@@ -2,7 +2,7 @@
 //! they have exactly the requests of the whole run.
 
 use crate::{ms, secs};
-use drumfire_plan::{Change, LatePolicy, Users};
+use drumfire_plan::{Change, LatePolicy, UserSteps};
 use drumfire_testkit::{Draft, Server, Simulated, Simulation, World, closed, open};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
@@ -111,7 +111,8 @@ fn intervals_have_the_numbers_of_the_run() {
 
 #[test]
 fn as_many_users_begin_anew_as_there_are_then() {
-    let ramp = Users::changing(vec![(Nanos::ZERO, 2), (secs(1), 6), (secs(2), 3)]).expect("a law");
+    let ramp =
+        UserSteps::changing(vec![(Nanos::ZERO, 2), (secs(1), 6), (secs(2), 3)]).expect("a law");
     for (from, orders, expected) in [
         (ms(500), vec![], [2, 6, 3]),
         (ms(1_000), vec![], [6, 6, 3]),

@@ -4,7 +4,7 @@ use crate::{ms, run, secs};
 use drumfire_measure::{Closing, Connections, TargetState, Validity};
 use drumfire_plan::{Churn, KeepAlive, KeepAliveHints, Life, Pause, Ping, Renewal};
 use drumfire_testkit::{
-    Answer, Draft, Farewell, Http2, LastId, Law, Network, Server, World, closed, open,
+    Answer, Draft, Farewell, Http2Behaviour, LastId, Law, Network, Server, World, closed, open,
 };
 use drumfire_units::Nanos;
 
@@ -132,7 +132,7 @@ fn an_end_by_the_plan_has_its_reason() {
     let plan = kept(closed(2).requests(100), KeepAlive::No);
     check(plan, server(), &[(Spent, 100)]);
     let plan = kept(closed(1).http2(1).requests(50), KeepAlive::AtMost(10));
-    check(plan, Server::http2(Http2::new()), &[(Spent, 5)]);
+    check(plan, Server::http2(Http2Behaviour::new()), &[(Spent, 5)]);
 
     let hinting = Answer::with(200, "Keep-Alive: timeout=1\r\n", b"bye");
     let plan = pausing(10).with(|plan| plan.connections.hints = KeepAliveHints::Respect);
@@ -154,7 +154,7 @@ fn an_end_by_the_server_has_its_reason() {
     check(pausing(10), server, &[(Peer, 9), (Ended, 1)]);
     let server = Server::new().resets(1.0);
     check(closed(1).requests(5), server, &[(Reset, 5)]);
-    let going = Http2::new().goes_away(20, LastId::Come, 0, Farewell::Stays);
+    let going = Http2Behaviour::new().goes_away(20, LastId::Come, 0, Farewell::Stays);
     let plan = closed(1).http2(1).requests(50);
     check(plan, Server::http2(going), &[(GoAway, 2), (Ended, 1)]);
 
@@ -164,7 +164,7 @@ fn an_end_by_the_server_has_its_reason() {
     });
     let plan = closed(1).http2(1).requests(1);
     let plan = plan.with(|plan| plan.connections.ping = ping);
-    let dead = Server::http2(Http2::new().ignores_pings()).takes(Law::Const(secs(55)));
+    let dead = Server::http2(Http2Behaviour::new().ignores_pings()).takes(Law::Const(secs(55)));
     let seen = run(plan, World::new(dead)).summary;
     assert_eq!(ends(&seen.total.connections), [(Silent, 1)]);
 }
@@ -243,7 +243,7 @@ fn connections_leave_at_their_ages() {
             (minute().connections(8), Server::new()),
             (
                 minute().connections(8).http2(5),
-                Server::http2(Http2::new()),
+                Server::http2(Http2Behaviour::new()),
             ),
         ] {
             let plan = living(plan.threads(threads), life);
@@ -274,7 +274,7 @@ fn a_connection_leaves_behind_its_exchange() {
     };
     for (plan, server) in [
         (closed(1), Server::new()),
-        (closed(1).http2(1), Server::http2(Http2::new())),
+        (closed(1).http2(1), Server::http2(Http2Behaviour::new())),
     ] {
         let plan = living(plan.requests(4), life);
         let world = World::new(server.takes(Law::Const(ms(700))));
@@ -298,7 +298,7 @@ fn idle_connections_are_closed_at_their_time() {
     use Closing::{Ended, Idle};
     for (plan, server) in [
         (pausing(10), Server::new()),
-        (pausing(10).http2(1), Server::http2(Http2::new())),
+        (pausing(10).http2(1), Server::http2(Http2Behaviour::new())),
     ] {
         let lived = lives(living(plan.clone(), life), server.clone());
         assert_eq!(ends(&lived), [(Idle, 9), (Ended, 1)]);
@@ -322,7 +322,7 @@ fn churn_replaces_its_part_of_the_connections() {
     let plan = || open("const(500/s,100s)").connections(50);
     for (plan, server) in [
         (plan(), Server::new()),
-        (plan().http2(2), Server::http2(Http2::new())),
+        (plan().http2(2), Server::http2(Http2Behaviour::new())),
     ] {
         let lived = lives(living(plan, life), server);
         let aged = lived.closed_by(Closing::Aged);
@@ -346,7 +346,7 @@ fn connections_follow_a_name() {
         (open("const(300/s,100s)").connections(6), Server::new()),
         (
             open("const(300/s,100s)").connections(6).http2(5),
-            Server::http2(Http2::new()),
+            Server::http2(Http2Behaviour::new()),
         ),
     ] {
         let server = server.takes(Law::Const(ms(2)));

@@ -5,8 +5,8 @@ use crate::{ms, us};
 use drumfire_measure::{Kept, Outcome, RunEvent, Sample};
 use drumfire_plan::{CallKind, Growth, KeepAlive, Opening, Samples};
 use drumfire_testkit::{
-    Answer, Client, Draft, Http2, Law, Network, Reply, Said, Server, Simulation, World, closed,
-    open,
+    Answer, Client, Draft, Http2Behaviour, Law, Network, Reply, Said, Server, Simulation, World,
+    closed, open,
 };
 use drumfire_units::{Nanos, Random};
 use std::collections::BTreeSet;
@@ -56,11 +56,11 @@ fn faulty_server(random: &mut Random, http2: bool) -> Server {
         (false, 2) => Server::new().says(Answer::with(200, "", &[b'x'; 500]).dripping(50, ms(9))),
         (false, 3) => Server::new().stalls(ms(100), ms(300)),
         (false, _) => Server::new(),
-        (true, 0) => Server::http2(Http2::new().refuses(0.2)),
-        (true, 1) => Server::http2(Http2::new().allows(1).then_allows(ms(500), 3)),
-        (true, 2) => Server::http2(Http2::new().says(Reply::head(200, &[]).breaks())),
-        (true, 3) => Server::http2(Http2::new()).stalls(ms(100), ms(300)),
-        (true, _) => Server::http2(Http2::new()),
+        (true, 0) => Server::http2(Http2Behaviour::new().refuses(0.2)),
+        (true, 1) => Server::http2(Http2Behaviour::new().allows(1).then_allows(ms(500), 3)),
+        (true, 2) => Server::http2(Http2Behaviour::new().says(Reply::head(200, &[]).breaks())),
+        (true, 3) => Server::http2(Http2Behaviour::new()).stalls(ms(100), ms(300)),
+        (true, _) => Server::http2(Http2Behaviour::new()),
     };
     server
         .takes(takes)

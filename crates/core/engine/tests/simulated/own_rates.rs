@@ -146,7 +146,7 @@ fn a_pause_moves_the_laws_and_users_come_by_command() {
     assert_eq!(result.summary.duration, secs(9));
 
     let law = "const(5)".parse().expect("a law");
-    let (law, _) = drumfire_plan::Users::of_law(&law).expect("users");
+    let (law, _) = drumfire_plan::UserSteps::of_law(&law).expect("users");
     let result = Simulation::new(plan(), takes(ms(1)))
         .command(secs(2), Change::Users { law })
         .run();

@@ -3,7 +3,7 @@
 use crate::{failures, ms, run, secs};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_plan::Ping;
-use drumfire_testkit::{Draft, Farewell, Http2, LastId, Law, Server, World, closed, open};
+use drumfire_testkit::{Draft, Farewell, Http2Behaviour, LastId, Law, Server, World, closed, open};
 use drumfire_units::Nanos;
 
 const ENHANCE_YOUR_CALM: u32 = 11;
@@ -20,14 +20,14 @@ fn pinging(plan: Draft) -> Draft {
     })
 }
 
-fn world(script: Http2, takes: Nanos) -> World {
+fn world(script: Http2Behaviour, takes: Nanos) -> World {
     World::new(Server::http2(script).takes(Law::Const(takes)))
 }
 
 #[test]
 fn a_slow_answer_is_waited_for_while_pings_are_answered() {
     let plan = closed(3).connections(1).http2(3).requests(3);
-    let result = run(pinging(plan), world(Http2::new(), secs(55)));
+    let result = run(pinging(plan), world(Http2Behaviour::new(), secs(55)));
     failures(&result.summary, &[]);
     // At 8, 16, 24, 32, 40 and 48 s: each answer ends a silence.
     assert_eq!((result.log.pings, result.log.connections), (6, 1));
@@ -37,7 +37,7 @@ fn a_slow_answer_is_waited_for_while_pings_are_answered() {
 #[test]
 fn a_connection_that_gives_no_sign_is_dead_and_another_is_made() {
     let plan = closed(4).connections(2).http2(2).requests(8);
-    let script = Http2::new().ignores_pings();
+    let script = Http2Behaviour::new().ignores_pings();
     let result = run(pinging(plan), world(script, secs(55)));
     failures(&result.summary, &[(Outcome::TimeoutPing, 8)]);
     assert_eq!((result.log.pings, result.log.connections), (4, 4));
@@ -50,7 +50,10 @@ fn a_connection_that_gives_no_sign_is_dead_and_another_is_made() {
 #[test]
 fn a_connection_that_speaks_is_not_asked() {
     let plan = open("const(1/s,120s)").http2(100);
-    let result = run(pinging(plan), world(Http2::new().ignores_pings(), secs(7)));
+    let result = run(
+        pinging(plan),
+        world(Http2Behaviour::new().ignores_pings(), secs(7)),
+    );
     failures(&result.summary, &[]);
     assert_eq!((result.log.pings, result.log.connections), (0, 1));
 }
@@ -58,7 +61,10 @@ fn a_connection_that_speaks_is_not_asked() {
 #[test]
 fn a_connection_without_requests_is_not_asked() {
     let plan = open("const(1/m,10m)").http2(10);
-    let result = run(pinging(plan), world(Http2::new().ignores_pings(), ms(10)));
+    let result = run(
+        pinging(plan),
+        world(Http2Behaviour::new().ignores_pings(), ms(10)),
+    );
     failures(&result.summary, &[]);
     assert_eq!((result.log.pings, result.log.connections), (0, 1));
     assert_eq!(result.summary.total.counts.ok, 10);
@@ -66,12 +72,9 @@ fn a_connection_without_requests_is_not_asked() {
 
 #[test]
 fn a_server_that_has_enough_of_pings_gets_half_as_many() {
-    let script = Http2::new().says_why("too_many_pings").goes_away_after(
-        secs(25),
-        LastId::Max,
-        ENHANCE_YOUR_CALM,
-        Farewell::WhenDone,
-    );
+    let script = Http2Behaviour::new()
+        .says_why("too_many_pings")
+        .goes_away_after(secs(25), LastId::Max, ENHANCE_YOUR_CALM, Farewell::WhenDone);
     let plan = closed(1).connections(1).http2(1).requests(2);
     let result = run(pinging(plan), world(script, secs(90)));
     failures(&result.summary, &[]);
@@ -90,7 +93,7 @@ fn impatient(law: &str) -> Draft {
 
 #[test]
 fn a_connection_is_asked_when_a_request_on_it_was_waited_for_in_silence() {
-    let script = Http2::new().ignores_pings();
+    let script = Http2Behaviour::new().ignores_pings();
     let result = run(impatient("const(1/s,40s)"), world(script, secs(600)));
     // The request of 0 s is given up at 3 s. The connection shows no activity within 20 s, and then
     // carries the requests of 21 and 22 s; the second connection is pinged at 26 s.
@@ -104,7 +107,7 @@ fn a_connection_is_asked_when_a_request_on_it_was_waited_for_in_silence() {
 #[test]
 fn a_server_that_is_slow_is_asked_once_in_five_minutes() {
     let plan = impatient("const(1/s,599s)");
-    let result = run(plan, world(Http2::new(), secs(600)));
+    let result = run(plan, world(Http2Behaviour::new(), secs(600)));
     failures(&result.summary, &[(Outcome::TimeoutHead, 599)]);
     assert_eq!((result.log.pings, result.log.connections), (2, 1));
 }
@@ -117,7 +120,10 @@ fn a_server_that_answers_others_is_not_asked() {
         sigma: 2.0,
     };
     let plan = impatient("const(10/s,60s)");
-    let result = run(plan, World::new(Server::http2(Http2::new()).takes(takes)));
+    let result = run(
+        plan,
+        World::new(Server::http2(Http2Behaviour::new()).takes(takes)),
+    );
     assert!(result.summary.total.counts.failed > 0);
     assert_eq!((result.log.pings, result.log.connections), (0, 1));
 }

@@ -110,7 +110,7 @@ fn each_pool_has_settings_of_its_own() {
     assert_eq!(late, [(Outcome::TimeoutHead, 20)]);
     assert_eq!(counts(figures(&result, "patient")), [20; 3]);
 
-    let server = Server::http2(drumfire_testkit::Http2::new()).takes(Law::Const(ms(10)));
+    let server = Server::http2(drumfire_testkit::Http2Behaviour::new()).takes(Law::Const(ms(10)));
     let other = patient.with(|pool| pool.http.version = HttpVersion::Http2);
     let result = run(streams.beside(other).threads(2), World::new(server));
     assert_eq!(counts(figures(&result, "streams")), [40; 3]);

@@ -6,10 +6,10 @@ use drumfire_measure::{Counts, Outcome};
 use drumfire_plan::{
     Affinity, Choice, Condition, CounterId, DataError, Drain, LatePolicy, Load, OnFailure, Passes,
     Pause, Program, Random, RenderedFields, RequestContext, RequestData, Retry, Scenarios, Step,
-    Users, Value, ValueForm, VariableId, Varying,
+    UserSteps, Value, ValueForm, VariableId, Varying,
 };
 use drumfire_testkit::{
-    Answer, Draft, Http2, Law, Reply, Server, Simulated, Simulation, World, closed, open,
+    Answer, Draft, Http2Behaviour, Law, Reply, Server, Simulated, Simulation, World, closed, open,
 };
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
@@ -648,7 +648,7 @@ fn a_user_that_stops_begins_no_other_iteration() {
         "{}",
         result.summary.duration
     );
-    let users = Users::constant(5);
+    let users = UserSteps::constant(5);
     let plan = of_steps(open("const(10/s,2s)"), steps()).with(|pool| pool.users = Some(users));
     let result = run(plan, broken());
     assert_eq!(iterations(&result).failed, 5);
@@ -711,7 +711,7 @@ fn a_step_waits_until_a_time_of_its_iteration() {
 fn an_iteration_lasts_at_least_as_long_as_it_should_from_when_it_began() {
     let steps = vec![send(0), Step::AtLeast(ms(50)), send(1)];
     // Both are due at once, and one user takes them one after the other.
-    let users = Users::constant(1);
+    let users = UserSteps::constant(1);
     let plan = of_steps(open("once(2)"), steps).with(|pool| pool.users = Some(users));
     let result = run(plan, world());
     assert_eq!(
@@ -722,7 +722,7 @@ fn an_iteration_lasts_at_least_as_long_as_it_should_from_when_it_began() {
 
 #[test]
 fn calls_and_streams_have_programs_too() {
-    let server = Server::http2(Http2::new().says(Reply::ok())).takes(Law::Const(ms(10)));
+    let server = Server::http2(Http2Behaviour::new().says(Reply::ok())).takes(Law::Const(ms(10)));
     let plan = shop(closed(8)).connections(2).http2(4).threads(2);
     let result = run(plan.lasts(secs(1)), World::new(server).keeps_requests());
     failures(&result.summary, &[]);

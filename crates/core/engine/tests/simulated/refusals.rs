@@ -4,7 +4,8 @@ use crate::{failures, ms, run, secs};
 use drumfire_measure::{Blame, Outcome, Summary};
 use drumfire_plan::{CallKind, Expect, Header, Verify};
 use drumfire_testkit::{
-    Answer, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, World, closed, open,
+    Answer, Draft, Farewell, Http2Behaviour, LastId, Law, Network, Reply, Said, Server, World,
+    closed, open,
 };
 use drumfire_units::Nanos;
 
@@ -24,7 +25,7 @@ fn a_goaway_with_an_error_keeps_its_code_and_its_words() {
     for calls in [false, true] {
         for last in [LastId::Of(0), LastId::Of(1), LastId::Come, LastId::Max] {
             for farewell in [Farewell::WhenDone, Farewell::AtOnce] {
-                let script = Http2::new()
+                let script = Http2Behaviour::new()
                     .says(Reply::never())
                     .goes_away(3, last, 11, farewell)
                     .says_why("header block too large");
@@ -58,7 +59,7 @@ fn a_goaway_with_an_error_keeps_its_code_and_its_words() {
 /// requests once more.
 #[test]
 fn a_goaway_with_an_error_behind_answers_gives_back_what_it_did_not_take() {
-    let script = Http2::new().goes_away(50, LastId::Of(79), 2, Farewell::WhenDone);
+    let script = Http2Behaviour::new().goes_away(50, LastId::Of(79), 2, Farewell::WhenDone);
     let server = Server::http2(script).takes(Law::Const(ms(10)));
     let world = World::new(server).network(Network::each_way(ms(1)));
     let result = run(closed(20).connections(1).http2(20).requests(100), world);
@@ -73,11 +74,14 @@ fn a_head_that_is_larger_than_the_server_accepts_is_named_with_both_sizes() {
     let closes = Reply::nothing().after(Nanos::ZERO).closes();
     for (script, outcome) in [
         (
-            Http2::new().goes_away(1, LastId::Of(0), 11, Farewell::AtOnce),
+            Http2Behaviour::new().goes_away(1, LastId::Of(0), 11, Farewell::AtOnce),
             Outcome::H2ConnectionEnhanceYourCalm,
         ),
-        (Http2::new().says(stream), Outcome::H2StreamEnhanceYourCalm),
-        (Http2::new().says(closes), Outcome::Closed),
+        (
+            Http2Behaviour::new().says(stream),
+            Outcome::H2StreamEnhanceYourCalm,
+        ),
+        (Http2Behaviour::new().says(closes), Outcome::Closed),
     ] {
         let script = script.accepts_heads(50);
         let plan = closed(1).http2(1).requests(10);
@@ -88,7 +92,7 @@ fn a_head_that_is_larger_than_the_server_accepts_is_named_with_both_sizes() {
         assert!(message.contains(accepts), "{message}");
     }
     // The setting is advisory: a server may still answer.
-    let script = Http2::new().accepts_heads(50);
+    let script = Http2Behaviour::new().accepts_heads(50);
     let result = run(
         closed(1).http2(1).requests(10),
         World::new(Server::http2(script)),
@@ -115,10 +119,13 @@ fn large(calls: bool) -> Draft {
 fn a_431_has_the_sizes_of_the_head_and_of_the_announced_limit() {
     for calls in [false, true] {
         for (script, limit) in [
-            (Http2::new(), ", the server announced no limit"),
-            (Http2::new().accepts_heads(50), ", the server accepts 50"),
+            (Http2Behaviour::new(), ", the server announced no limit"),
             (
-                Http2::new().accepts_heads(20_000),
+                Http2Behaviour::new().accepts_heads(50),
+                ", the server accepts 50",
+            ),
+            (
+                Http2Behaviour::new().accepts_heads(20_000),
                 ", the server announced a limit of 20,000",
             ),
         ] {
@@ -140,7 +147,7 @@ fn a_431_has_the_sizes_of_the_head_and_of_the_announced_limit() {
         }
     }
     // A plan may expect the status, and then the failure of the next request has its own message.
-    let script = Http2::new().answers(|request| match request.index % 2 {
+    let script = Http2Behaviour::new().answers(|request| match request.index % 2 {
         0 => Reply::status(431),
         _ => Reply::head(200, &[]).reset(2),
     });
@@ -152,8 +159,8 @@ fn a_431_has_the_sizes_of_the_head_and_of_the_announced_limit() {
 
 #[test]
 fn an_error_for_an_excess_has_the_size_of_a_large_head_that_no_limit_was_announced_for() {
-    let away = |code| Http2::new().goes_away(1, LastId::Of(1), code, Farewell::AtOnce);
-    let reset = |code| Http2::new().says(Reply::only_reset(code));
+    let away = |code| Http2Behaviour::new().goes_away(1, LastId::Of(1), code, Farewell::AtOnce);
+    let reset = |code| Http2Behaviour::new().says(Reply::only_reset(code));
     let text = " bytes of header fields, the server announced no limit; ";
     for (script, is_explained) in [
         (away(11), true),
@@ -199,7 +206,10 @@ fn an_unexpected_status_wins_over_what_its_body_lacks() {
     ] {
         let plan = closed(2).http2(2).requests(10);
         let plan = plan.with(|plan| plan.timeouts.total = secs(1));
-        let result = run(plan, World::new(Server::http2(Http2::new().says(reply))));
+        let result = run(
+            plan,
+            World::new(Server::http2(Http2Behaviour::new().says(reply))),
+        );
         failures(&result.summary, &[(Outcome::HttpStatus, 10)]);
         let message = message(&result.summary);
         assert!(message.starts_with(lack), "{message}");
@@ -223,7 +233,7 @@ fn a_request_that_never_had_a_connection_says_so() {
     let result = run(plan, World::new(Server::swallowing()));
     failures(&result.summary, &[(Outcome::TimeoutConnect, 100)]);
     // A server that allows no stream has a connection, but no room on it.
-    let script = Http2::new().allows(0);
+    let script = Http2Behaviour::new().allows(0);
     let plan = open("const(50/s,200ms)").http2(100).with(|plan| {
         plan.timeouts.total = ms(300);
     });

@@ -3,8 +3,8 @@
 use crate::programs::{of_steps, send};
 use crate::{ms, run, secs};
 use drumfire_measure::Remedy;
-use drumfire_plan::{Pause, Step, Users};
-use drumfire_testkit::{Draft, Http2, Law, Server, World, open};
+use drumfire_plan::{Pause, Step, UserSteps};
+use drumfire_testkit::{Draft, Http2Behaviour, Law, Server, World, open};
 
 /// The remedies of a load that was not kept; `None` if it was kept.
 fn remedies(plan: Draft, server: Server) -> Option<Vec<Remedy>> {
@@ -72,7 +72,7 @@ fn the_connections_that_a_bound_of_streams_takes_keep_the_load() {
         let plan = open("const(400/s,4s)").http2(100).lasts(secs(4));
         plan.connections(connections)
     };
-    let server = || Server::http2(Http2::new().allows(3)).takes(Law::Const(ms(20)));
+    let server = || Server::http2(Http2Behaviour::new().allows(3)).takes(Law::Const(ms(20)));
     let number = follow(plan, 1, server);
     assert!((3..=5).contains(&number), "{number}");
 }
@@ -85,7 +85,7 @@ fn the_users_that_are_named_keep_the_load_whatever_they_pause() {
             to: ms(1000),
         });
         let plan = of_steps(open("const(20/s,6s)"), vec![send(0), pause, send(1)]);
-        let plan = plan.connections(200).users(Users::constant(users));
+        let plan = plan.connections(200).users(UserSteps::constant(users));
         plan.lasts(secs(6))
     };
     let server = || Server::new().takes(Law::Const(ms(10)));

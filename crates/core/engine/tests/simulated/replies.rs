@@ -6,7 +6,7 @@ use drumfire_grpc::{Compressor, Encoding};
 use drumfire_measure::{GRPC_STATUS, Outcome};
 use drumfire_plan::{CallKind, MessageCompression, ReplyCheck, ReplyError};
 use drumfire_testkit::{
-    Draft, Farewell, Http2, LastId, Law, Reply, Said, Server, Simulated, World, closed,
+    Draft, Farewell, Http2Behaviour, LastId, Law, Reply, Said, Server, Simulated, World, closed,
 };
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const INTERNAL: u16 = 13;
 const RESOURCE_EXHAUSTED: u16 = 8;
 
 /// A server without network delay.
-fn world(script: Http2) -> World {
+fn world(script: Http2Behaviour) -> World {
     World::new(Server::http2(script).takes(Law::Const(ms(10))))
 }
 
@@ -66,7 +66,7 @@ fn a_message_that_is_none_ends_its_call() {
         })
     };
     let plain = MessageCompression::Identity;
-    let unary = |bytes: &[u8]| Http2::new().says(Reply::unary(bytes));
+    let unary = |bytes: &[u8]| Http2Behaviour::new().says(Reply::unary(bytes));
     for script in [
         unary(b"oh"),
         unary(&[b'o'; 40_000]),
@@ -89,7 +89,7 @@ fn a_message_that_is_none_ends_its_call() {
     let stream = Reply::call().message(b"oh").pause(ms(5)).message(b"hi");
     let stream = stream.pause(ms(5)).for_ever(b"oh", ms(5));
     let plan = checked(CallKind::ServerStream, plain);
-    let result = run(plan, world(Http2::new().says(stream)));
+    let result = run(plan, world(Http2Behaviour::new().says(stream)));
     fails(&result, Outcome::Decode, INTERNAL, "stream");
     assert_eq!(result.summary.total.messages.received, 2 * 20);
     assert!(result.log.cancelled >= 16, "{}", result.log.cancelled);
@@ -97,7 +97,7 @@ fn a_message_that_is_none_ends_its_call() {
     for (text, is_right) in [(&b"oh"[..], true), (b"hi", false)] {
         let reply = compressed("gzip", &gzip(text)).trailers("0", "");
         let plan = checked(CallKind::Unary, MessageCompression::Gzip);
-        let result = run(plan, world(Http2::new().says(reply)));
+        let result = run(plan, world(Http2Behaviour::new().says(reply)));
         let failed = if is_right { 0 } else { 20 };
         assert_eq!(crate::seen(&result.summary, Outcome::Decode), failed);
         assert_eq!(result.summary.total.counts.ok, 20 - failed);
@@ -110,7 +110,7 @@ fn a_message_that_is_none_ends_its_call() {
 fn a_stream_that_ends_with_a_message_has_no_status() {
     let reply = Reply::call().message(b"oh").message(b"oh").ends();
     let plan = calls(CallKind::ServerStream);
-    let result = run(plan, world(Http2::new().says(reply.clone())));
+    let result = run(plan, world(Http2Behaviour::new().says(reply.clone())));
     fails(&result, Outcome::GrpcInternal, INTERNAL, "no trailers");
     assert_eq!(result.summary.total.messages.received, 2 * 20);
     // The call has received everything that it requested.
@@ -118,7 +118,7 @@ fn a_stream_that_ends_with_a_message_has_no_status() {
     let plan = calls(kind).calls_with(kind, Said::once(), |call| {
         call.streaming.receive = Some(2);
     });
-    let result = run(plan, world(Http2::new().says(reply)));
+    let result = run(plan, world(Http2Behaviour::new().says(reply)));
     failures(&result.summary, &[]);
     assert_eq!(result.log.resets, 0);
 }
@@ -170,7 +170,7 @@ fn what_can_not_be_decompressed_is_a_failure() {
             call.compression = MessageCompression::Gzip;
         });
         let reply = reply.trailers("0", "");
-        let result = run(plan, world(Http2::new().says(reply)));
+        let result = run(plan, world(Http2Behaviour::new().says(reply)));
         fails(&result, outcome, status, name);
     }
 }
@@ -188,7 +188,10 @@ fn words_of_a_server_are_read_leniently_and_cut() {
         (&long, &long[..200]),
     ] {
         let reply = Reply::call().trailers("9", given);
-        let result = run(calls(CallKind::Unary), world(Http2::new().says(reply)));
+        let result = run(
+            calls(CallKind::Unary),
+            world(Http2Behaviour::new().says(reply)),
+        );
         fails(&result, Outcome::GrpcFailedPrecondition, 9, given);
         let words = words(&result);
         assert!(words.len() <= 203 && words.starts_with(told), "{words:?}");
@@ -216,7 +219,7 @@ fn metadata_is_checked_and_bounded() {
         let fields = [("grpc-status", "0"), (name, value)];
         Reply::call().message(b"hi").fields(&fields)
     };
-    let many = Http2::new().says(trailed(&fields(900)));
+    let many = Http2Behaviour::new().says(trailed(&fields(900)));
     let result = run(calls(CallKind::Unary), world(many));
     failures(&result.summary, &[]);
     let begun = |name: &str| {
@@ -250,7 +253,10 @@ fn metadata_is_checked_and_bounded() {
             INTERNAL,
         ),
     ] {
-        let result = run(calls(CallKind::Unary), world(Http2::new().says(reply)));
+        let result = run(
+            calls(CallKind::Unary),
+            world(Http2Behaviour::new().says(reply)),
+        );
         fails(&result, outcome, status, name);
     }
 }
@@ -258,7 +264,9 @@ fn metadata_is_checked_and_bounded() {
 #[test]
 fn a_server_that_goes_away_is_quoted_and_dialed_ever_less_often() {
     const ENHANCE_YOUR_CALM: u32 = 11;
-    let script = Http2::new().says(Reply::never()).says_why("too_many_pings");
+    let script = Http2Behaviour::new()
+        .says(Reply::never())
+        .says_why("too_many_pings");
     let script = script.goes_away(1, LastId::Come, ENHANCE_YOUR_CALM, Farewell::AtOnce);
     let plan = closed(1).connections(1).http2(1).lasts(secs(10));
     let result = run(plan.calls(CallKind::Unary, Said::once()), world(script));

@@ -7,7 +7,7 @@ use drumfire_plan::{
     DataError, Method, RenderedFields, RequestContext, RequestData, ReusedClosed, Varying,
 };
 use drumfire_testkit::{
-    Answer, Draft, Farewell, Http2, LastId, Law, Network, Server, World, closed, open,
+    Answer, Draft, Farewell, Http2Behaviour, LastId, Law, Network, Server, World, closed, open,
 };
 use drumfire_units::Nanos;
 use proptest::prelude::*;
@@ -71,7 +71,7 @@ fn messages(summary: &Summary, outcome: Outcome) -> Vec<String> {
 #[test]
 fn a_request_that_no_connection_takes_again_is_not_resent() {
     for code in [0, 11] {
-        let script = Http2::new().goes_away(1, LastId::Of(1), code, Farewell::AtOnce);
+        let script = Http2Behaviour::new().goes_away(1, LastId::Of(1), code, Farewell::AtOnce);
         let server = Server::http2(script).takes(Law::Const(ms(1)));
         let world = World::new(server).network(Network::each_way(ms(30)));
         let plan = open("const(100/s,3s)").http2(100).with(|plan| {
@@ -191,7 +191,7 @@ proptest! {
         refused in 0..3_u32, timeout in 20..400_u64,
         farewell in prop::sample::select(vec![Farewell::Stays, Farewell::WhenDone, Farewell::AtOnce]),
     ) {
-        let script = Http2::new()
+        let script = Http2Behaviour::new()
             .goes_away(goes_after, LastId::Of(last), code, farewell)
             .refuses(f64::from(refused) / 10.0);
         let server = Server::http2(script).takes(Law::Const(ms(7)));

@@ -4,8 +4,8 @@ use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
 use drumfire_plan::{CallKind, ExpectContinue};
 use drumfire_testkit::{
-    Answer, Client, Draft, Expecting, Http2, Law, Network, Reply, Said, Server, Simulated, World,
-    closed, open,
+    Answer, Client, Draft, Expecting, Http2Behaviour, Law, Network, Reply, Said, Server, Simulated,
+    World, closed, open,
 };
 use drumfire_units::Nanos;
 
@@ -176,7 +176,7 @@ fn pinging_server(takes: Law) -> World {
     const PING: u8 = 6;
     let reply = Reply::call().connection_frame(PING, 0, b"estimate");
     let reply = reply.message(b"hi").trailers("0", "");
-    let server = Server::http2(Http2::new().says(reply)).takes(takes);
+    let server = Server::http2(Http2Behaviour::new().says(reply)).takes(takes);
     World::new(server).network(Network::each_way(us(50)))
 }
 

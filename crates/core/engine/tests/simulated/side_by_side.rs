@@ -5,9 +5,11 @@ use drumfire_engine::ControlError;
 use drumfire_measure::{Figures, Outcome, RunEvent};
 use drumfire_plan::{
     Change, DataError, Drain, Growth, KeepAlive, LatePolicy, RenderedFields, RequestContext,
-    RequestData, StopReason, Users, Varying,
+    RequestData, StopReason, UserSteps, Varying,
 };
-use drumfire_testkit::{Answer, Http2, Law, Server, Simulated, Simulation, World, closed, open};
+use drumfire_testkit::{
+    Answer, Http2Behaviour, Law, Server, Simulated, Simulation, World, closed, open,
+};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -96,7 +98,7 @@ fn pools_speak_different_versions_of_http() {
     for threads in [1, 2] {
         let streams = closed(20).to(&["http://two/"]).connections(2).http2(10);
         let streams = streams.lasts(secs(2)).named("streams");
-        let two = Server::http2(Http2::new()).takes(Law::Const(ms(10)));
+        let two = Server::http2(Http2Behaviour::new()).takes(Law::Const(ms(10)));
         let world = World::new(in_ten_ms()).host("10.0.0.2:80", two);
         let world = world.name("two", &["10.0.0.2:80"]);
         let plan = open("const(100,2s)").connections(4).threads(threads);
@@ -119,7 +121,7 @@ fn a_command_must_name_a_pool_that_can_carry_it_out() {
     let given = |run: Simulation| run.give_commands();
     let run = || Simulation::new(plan(), World::new(in_ten_ms()));
     let users = || Change::Users {
-        law: Users::constant(3),
+        law: UserSteps::constant(3),
     };
     let commands = run()
         .command(secs(1), rate("5/s"))
@@ -191,7 +193,7 @@ fn connections_come_and_go_in_each_pool() {
         let replaced = closed(20).to(&["http://two/"]).connections(2).http2(10);
         let replaced = replaced.lasts(secs(3)).named("replaced");
         let replaced = replaced.with(|pool| pool.connections.keep_alive = KeepAlive::AtMost(100));
-        let two = Server::http2(Http2::new()).takes(Law::Const(ms(10)));
+        let two = Server::http2(Http2Behaviour::new()).takes(Law::Const(ms(10)));
         let world = World::new(in_ten_ms()).host("10.0.0.2:80", two);
         let world = world.name("two", &["10.0.0.2:80"]);
         let plan = grows.threads(threads).beside(single).beside(replaced);

@@ -4,7 +4,8 @@ use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
 use drumfire_plan::{Header, Redirects, Url};
 use drumfire_testkit::{
-    Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Request, Server, World, closed,
+    Draft, Farewell, Http2Behaviour, LastId, Law, Network, RepliesAt, Reply, Request, Server,
+    World, closed,
 };
 
 /// Two users on one connection, whose 20 requests follow a number of redirects and have
@@ -33,8 +34,8 @@ fn redirect(status: u16, location: &str) -> Reply {
 }
 
 /// Answers `/n` with a redirect to `/n-1`, and `/0` with 200.
-fn countdown(status: u16) -> Http2 {
-    Http2::new().answers(move |request: &Request<'_>| {
+fn countdown(status: u16) -> Http2Behaviour {
+    Http2Behaviour::new().answers(move |request: &Request<'_>| {
         match request.target().trim_start_matches('/').parse::<u32>() {
             Ok(0) | Err(_) => Reply::ok(),
             Ok(n) if n % 2 == 0 => redirect(status, &format!("/{}", n - 1)).ends(),
@@ -45,14 +46,14 @@ fn countdown(status: u16) -> Http2 {
     })
 }
 
-fn world(script: Http2) -> World {
+fn world(script: Http2Behaviour) -> World {
     World::new(Server::http2(script).takes(Law::Const(us(100))))
 }
 
 /// As over HTTP/1.1, such a body is not read.
 #[test]
 fn the_body_of_a_redirect_need_not_be_whole() {
-    let truncated = Http2::new().answers(|request: &Request<'_>| match request.target() {
+    let truncated = Http2Behaviour::new().answers(|request: &Request<'_>| match request.target() {
         "/0" => Reply::ok(),
         _ => {
             let fields = [("location", "/0"), ("content-encoding", "gzip")];
@@ -104,7 +105,7 @@ fn there_is_a_limit_and_a_choice() {
 #[test]
 fn other_schemes_are_not_followed() {
     for location in ["file:///etc/passwd", "ftp://sut/", "javascript:alert(1)"] {
-        let script = Http2::new().says(redirect(302, location).ends());
+        let script = Http2Behaviour::new().says(redirect(302, location).ends());
         let result = run(following(3, "http://sut/"), world(script));
         failures(&result.summary, &[(Outcome::RedirectBlocked, 20)]);
         assert_eq!(result.log.requests, 20, "{location}");
@@ -118,7 +119,7 @@ fn two_origins(other: Server) -> (Draft, World) {
     let mut second = plan.requests[0].clone();
     second.url = Url::parse("http://other/direct").expect("a URL");
     plan.requests.push(second);
-    let world = world(Http2::new().says(redirect(302, "http://other/landing").ends()))
+    let world = world(Http2Behaviour::new().says(redirect(302, "http://other/landing").ends()))
         .host("10.0.0.2:80", other)
         .name("other", &["10.0.0.2:80"])
         .keeps_requests();
@@ -127,7 +128,7 @@ fn two_origins(other: Server) -> (Draft, World) {
 
 #[test]
 fn credentials_stay_with_their_origin() {
-    let other = Server::http2(Http2::new()).takes(Law::Const(us(100)));
+    let other = Server::http2(Http2Behaviour::new()).takes(Law::Const(us(100)));
     let (plan, world) = two_origins(other);
     let result = run(plan, world);
     failures(&result.summary, &[]);

@@ -4,11 +4,11 @@ use crate::{failures, ms, run, secs, seen, us};
 use drumfire_measure::Outcome;
 use drumfire_plan::{CallKind, KeepAlive, LatePolicy, Spread};
 use drumfire_testkit::{
-    Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, World, closed, open,
+    Draft, Farewell, Http2Behaviour, LastId, Law, Network, Reply, Said, Server, World, closed, open,
 };
 
 fn http2() -> Server {
-    Server::http2(Http2::new())
+    Server::http2(Http2Behaviour::new())
 }
 
 /// A number of users, all on one connection.
@@ -43,7 +43,10 @@ fn what_waits_too_long_for_room_has_timed_out() {
     let plan = open("const(100/s,5s)")
         .http2(1000)
         .with(|plan| plan.timeouts.total = secs(1));
-    let result = run(plan, World::new(Server::http2(Http2::new().allows(0))));
+    let result = run(
+        plan,
+        World::new(Server::http2(Http2Behaviour::new().allows(0))),
+    );
     failures(&result.summary, &[(Outcome::TimeoutTotal, 500)]);
     let failed = &result.summary.total.latency.failed;
     assert!(failed.min() >= secs(1) && failed.max() <= secs(1) + ms(2));
@@ -91,7 +94,7 @@ fn one_dead_address_of_two_costs_nothing() {
 
 #[test]
 fn connections_are_spread_over_addresses() {
-    let created = Server::http2(Http2::new().says(Reply::status(201)));
+    let created = Server::http2(Http2Behaviour::new().says(Reply::status(201)));
     let world = World::new(http2())
         .host("10.0.0.2:80", created)
         .name("sut", &["10.0.0.1:80", "10.0.0.2:80"]);
@@ -106,7 +109,7 @@ fn connections_are_spread_over_addresses() {
 
 /// A name with two servers, which are distinguished by their answers.
 fn two_servers(first: Server) -> World {
-    let created = Server::http2(Http2::new().says(Reply::status(201)));
+    let created = Server::http2(Http2Behaviour::new().says(Reply::status(201)));
     World::new(http2())
         .host("10.0.0.2:80", created)
         .host("10.0.0.1:80", first)
@@ -169,7 +172,7 @@ fn requests_in_turn_have_steps_of_their_own() {
 #[test]
 fn a_call_that_is_sent_again_is_one_call() {
     for said in [Said::once(), Said::once().varying()] {
-        let script = Http2::new()
+        let script = Http2Behaviour::new()
             .goes_away(50, LastId::Of(79), 0, Farewell::WhenDone)
             .says(Reply::unary(b"hi"));
         let plan = together(20).requests(1000).calls(CallKind::Unary, said);
@@ -252,12 +255,13 @@ fn replies_that_end_connections() -> Vec<(Reply, Outcome)> {
 fn what_ends_a_connection_is_the_failure_of_all_that_it_carries() {
     for (reply, outcome) in replies_that_end_connections() {
         // Only the first connection; its other streams are never answered.
-        let script =
-            Http2::new().answers(move |request| match (request.connection, request.number) {
+        let script = Http2Behaviour::new().answers(move |request| {
+            match (request.connection, request.number) {
                 (0, 0) => reply.clone(),
                 (0, _) => Reply::never(),
                 _ => Reply::ok(),
-            });
+            }
+        });
         let server = Server::http2(script).takes(Law::Const(ms(10)));
         let world = World::new(server).network(Network::each_way(ms(1)));
         let result = run(together(4).requests(40), world);
@@ -276,7 +280,7 @@ fn a_stream_that_ends_too_soon_says_after_how_many_bytes() {
     let short = short.data(b"hello").ends();
     let result = run(
         together(2).requests(10),
-        World::new(Server::http2(Http2::new().says(short))),
+        World::new(Server::http2(Http2Behaviour::new().says(short))),
     );
     failures(&result.summary, &[(Outcome::Truncated, 10)]);
     let errors = result.summary.total.errors();
@@ -289,11 +293,12 @@ fn a_stream_that_ends_too_soon_says_after_how_many_bytes() {
 fn an_endless_head_is_the_failure_of_its_stream_alone() {
     let endless = Reply::nothing().frame(HEADERS, 0, &[0x88; 16]);
     let endless = endless.frame(CONTINUATION, 0, &[0x88; 16_000]).times(20);
-    let script = Http2::new().answers(move |request| match (request.connection, request.number) {
-        (0, 0) => endless.clone(),
-        (0, _) => Reply::never(),
-        _ => Reply::ok(),
-    });
+    let script =
+        Http2Behaviour::new().answers(move |request| match (request.connection, request.number) {
+            (0, 0) => endless.clone(),
+            (0, _) => Reply::never(),
+            _ => Reply::ok(),
+        });
     let server = Server::http2(script).takes(Law::Const(ms(10)));
     let world = World::new(server).network(Network::each_way(ms(1)));
     let result = run(together(4).requests(40), world);
@@ -361,7 +366,7 @@ fn answers_that_break_the_protocol_end_their_streams_and_no_connection() {
         ),
     ] {
         let told = format!("{reply:?}");
-        let server = Server::http2(Http2::new().says(reply));
+        let server = Server::http2(Http2Behaviour::new().says(reply));
         let result = run(together(4).requests(40), World::new(server));
         let count = seen(&result.summary, outcome);
         assert_eq!(count, 40, "{told}: {:?}", result.summary.total.errors());

@@ -7,7 +7,8 @@ use crate::{failures, ms, secs, us};
 use drumfire_measure::Summary;
 use drumfire_plan::{Affinity, LatePolicy};
 use drumfire_testkit::{
-    Answer, Client, Draft, Http2, Law, Server, Simulated, Simulation, World, closed, open, per_user,
+    Answer, Client, Draft, Http2Behaviour, Law, Server, Simulated, Simulation, World, closed, open,
+    per_user,
 };
 use drumfire_units::Nanos;
 use proptest::prelude::*;
@@ -123,7 +124,7 @@ fn a_stalled_user_leaves_the_requests_to_the_others() {
 #[test]
 fn streams_are_found_wherever_they_are() {
     let plan = open("const(55,4s)").connections(3).http2(2);
-    let server = || Server::http2(Http2::new()).takes(Law::Const(ms(92)));
+    let server = || Server::http2(Http2Behaviour::new()).takes(Law::Const(ms(92)));
     let one = on_any("streams", &plan, || world(server()));
     assert_eq!(one.summary.total.counts.ok, 220);
 }

@@ -3,8 +3,8 @@
 
 use crate::{close, ms, quantile, run, secs, us};
 use drumfire_measure::{Latency, Validity};
-use drumfire_plan::Users;
-use drumfire_testkit::{Client, Http2, Law, Network, Server, World, closed, open};
+use drumfire_plan::UserSteps;
+use drumfire_testkit::{Client, Http2Behaviour, Law, Network, Server, World, closed, open};
 use drumfire_units::Nanos;
 
 /// A fast server that stalls for 1 s in every 10 s.
@@ -198,9 +198,9 @@ fn halting() -> Client {
 #[test]
 fn stops_of_the_client_are_lag_whatever_bounds_the_load() {
     let http1 = || Server::new().takes(Law::Const(us(24)));
-    let http2 = || Server::http2(Http2::new()).takes(Law::Const(us(24)));
+    let http2 = || Server::http2(Http2Behaviour::new()).takes(Law::Const(us(24)));
     let load = || open("const(1000/s,6s)");
-    let users = |n| Users::changing(vec![(Nanos::ZERO, n)]).expect("a number");
+    let users = |n| UserSteps::changing(vec![(Nanos::ZERO, n)]).expect("a number");
     let free = run(
         load().connections(100),
         World::new(http1()).client(halting()),

@@ -2,7 +2,7 @@
 
 use crate::{close, ms, quantile, run, secs};
 use drumfire_measure::Histogram;
-use drumfire_testkit::{Answer, Http2, Law, Server, Simulated, World, closed, open};
+use drumfire_testkit::{Answer, Http2Behaviour, Law, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
 /// The duration of an answer.
@@ -55,7 +55,7 @@ fn a_freeze_at_the_end_is_in_the_response_time() {
         let plan = open("const(200/s)").connections(8).lasts(secs(10));
         let plan = plan.threads(threads);
         shows_the_freeze(&run(plan.clone(), frozen(Server::new())));
-        let streams = Server::http2(Http2::new());
+        let streams = Server::http2(Http2Behaviour::new());
         shows_the_freeze(&run(plan.http2(1), frozen(streams)));
     }
 }
@@ -125,7 +125,7 @@ fn what_is_in_flight_when_the_drain_ends_is_in_the_service_time() {
         let mut server = Server::new().says(Answer::never());
         if http2 {
             plan = plan.http2(1);
-            server = Server::http2(Http2::new()).takes(Law::Const(secs(1000)));
+            server = Server::http2(Http2Behaviour::new()).takes(Law::Const(secs(1000)));
         }
         let result = run(plan, World::new(server));
         let counts = result.summary.total.counts;

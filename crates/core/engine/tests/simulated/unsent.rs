@@ -4,8 +4,8 @@ use crate::{ms, run, secs};
 use drumfire_measure::Summary;
 use drumfire_plan::{CallKind, Streaming};
 use drumfire_testkit::{
-    Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Said, Server, Simulated, World,
-    closed,
+    Draft, Farewell, Http2Behaviour, LastId, Law, Network, RepliesAt, Reply, Said, Server,
+    Simulated, World, closed,
 };
 use drumfire_units::Nanos;
 
@@ -22,13 +22,17 @@ fn calls(kind: CallKind, said: Said, streaming: Streaming, deadline: Option<Nano
 }
 
 /// A server without network delay that follows the script after 10 ms.
-fn world(script: Http2) -> World {
+fn world(script: Http2Behaviour) -> World {
     World::new(Server::http2(script).takes(Law::Const(ms(10))))
 }
 
 /// A server that sends this reply as soon as it has received a call's head.
 fn at_once(reply: Reply) -> World {
-    world(Http2::new().replies_at(RepliesAt::Head).says(reply))
+    world(
+        Http2Behaviour::new()
+            .replies_at(RepliesAt::Head)
+            .says(reply),
+    )
 }
 
 /// A message every 100 ms.
@@ -74,7 +78,7 @@ fn a_deadline_leaves_the_rest_unsent() {
     for kind in [CallKind::ClientStream, CallKind::Bidirectional] {
         for said in [Said::times(50), Said::times(50).varying()] {
             let plan = calls(kind, said, slowly(), Some(ms(250)));
-            let result = run(plan, world(Http2::new().says(Reply::never())));
+            let result = run(plan, world(Http2Behaviour::new().says(Reply::never())));
             assert_eq!(result.summary.total.counts.failed, CALLS);
             check(&result, 3 * CALLS, 47 * CALLS);
         }
@@ -92,7 +96,7 @@ fn half_a_message_is_not_sent() {
             Streaming::default(),
             Some(ms(250)),
         );
-        let world = world(Http2::new().stream_window(35).says(Reply::never()));
+        let world = world(Http2Behaviour::new().stream_window(35).says(Reply::never()));
         let result = run(plan, world.network(Network::each_way(ms(50))));
         assert_eq!(result.summary.total.counts.failed, CALLS);
         let each = messages(&result.summary);
@@ -115,7 +119,10 @@ fn a_call_that_never_begins_leaves_all_unsent() {
 fn data_that_can_not_be_made_is_not_sent() {
     let said = Said::times(5).failing_at(2);
     let plan = calls(CallKind::ClientStream, said, slowly(), None);
-    let result = run(plan, world(Http2::new().says(Reply::unary(b"sum"))));
+    let result = run(
+        plan,
+        world(Http2Behaviour::new().says(Reply::unary(b"sum"))),
+    );
     check(&result, 2 * CALLS, 3 * CALLS);
 }
 
@@ -166,27 +173,35 @@ fn the_warm_up_s_messages_are_left_out() {
 }
 
 /// How servers treat calls, partly in violation of the protocol.
-fn servers() -> Vec<Http2> {
+fn servers() -> Vec<Http2Behaviour> {
     let early = Reply::call().message(b"enough").trailers("0", "");
     let broken = Reply::call().frame(9, 0, &[]);
-    let away = |last| Http2::new().goes_away(3, last, 0, Farewell::WhenDone);
+    let away = |last| Http2Behaviour::new().goes_away(3, last, 0, Farewell::WhenDone);
     vec![
-        Http2::new().says(Reply::unary(b"sum")),
-        Http2::new().says(Reply::never()),
-        Http2::new().replies_at(RepliesAt::Head).says(early),
-        Http2::new()
+        Http2Behaviour::new().says(Reply::unary(b"sum")),
+        Http2Behaviour::new().says(Reply::never()),
+        Http2Behaviour::new()
+            .replies_at(RepliesAt::Head)
+            .says(early),
+        Http2Behaviour::new()
             .replies_at(RepliesAt::Head)
             .says(Reply::call().reset(2)),
-        Http2::new().replies_at(RepliesAt::Head).says(broken),
-        Http2::new().says(Reply::call().breaks()),
-        Http2::new().says(Reply::call().closes()),
-        Http2::new().refuses(0.3).says(Reply::unary(b"sum")),
+        Http2Behaviour::new()
+            .replies_at(RepliesAt::Head)
+            .says(broken),
+        Http2Behaviour::new().says(Reply::call().breaks()),
+        Http2Behaviour::new().says(Reply::call().closes()),
+        Http2Behaviour::new()
+            .refuses(0.3)
+            .says(Reply::unary(b"sum")),
         away(LastId::Of(3)).says(Reply::unary(b"sum")),
         away(LastId::Of(0)).says(Reply::unary(b"sum")),
-        Http2::new().stream_window(0).says(Reply::never()),
-        Http2::new().stream_window(25).says(Reply::unary(b"sum")),
-        Http2::new().allows(1).says(Reply::unary(b"sum")),
-        Http2::new().silent(),
+        Http2Behaviour::new().stream_window(0).says(Reply::never()),
+        Http2Behaviour::new()
+            .stream_window(25)
+            .says(Reply::unary(b"sum")),
+        Http2Behaviour::new().allows(1).says(Reply::unary(b"sum")),
+        Http2Behaviour::new().silent(),
     ]
 }
 

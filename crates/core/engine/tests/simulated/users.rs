@@ -1,12 +1,12 @@
 //! Users that come and go.
 
 use crate::{failures, ms, run, secs};
-use drumfire_plan::Users;
+use drumfire_plan::UserSteps;
 use drumfire_testkit::{Law, Server, World, closed, open, per_user};
 
-pub(crate) fn changing(changes: &[(u64, u32)]) -> Users {
+pub(crate) fn changing(changes: &[(u64, u32)]) -> UserSteps {
     let changes = changes.iter().map(|(at, n)| (secs(*at), *n)).collect();
-    Users::changing(changes).expect("changes from the start on")
+    UserSteps::changing(changes).expect("changes from the start on")
 }
 
 fn slow() -> World {

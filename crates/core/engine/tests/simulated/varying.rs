@@ -7,7 +7,7 @@ use drumfire_plan::{
     RenderedFields, RequestContext, RequestData, ReusedClosed, Tunnels, Url, Varying,
 };
 use drumfire_testkit::{
-    Answer, Draft, Expecting, Farewell, Http2, LastId, Law, Reply, Request, Said, Server,
+    Answer, Draft, Expecting, Farewell, Http2Behaviour, LastId, Law, Reply, Request, Said, Server,
     Simulated, World, closed, open,
 };
 use std::collections::BTreeMap;
@@ -122,7 +122,7 @@ fn note(request: &Request<'_>, into: &Arrivals) {
 fn noting(http2: bool, into: &Arrivals) -> Server {
     let into = Arc::clone(into);
     let server = if http2 {
-        Server::http2(Http2::new().answers(move |request| {
+        Server::http2(Http2Behaviour::new().answers(move |request| {
             note(request, &into);
             Reply::ok()
         }))
@@ -284,7 +284,7 @@ fn a_request_that_is_sent_again_is_not_rendered_again() {
         body_length: 10,
         ..Everything::default()
     });
-    let script = Http2::new().goes_away(10, LastId::Of(9), 0, Farewell::WhenDone);
+    let script = Http2Behaviour::new().goes_away(10, LastId::Of(9), 0, Farewell::WhenDone);
     let server = Server::http2(script).takes(Law::Const(ms(1)));
     let plan = closed(4).requests(200).http2(4).connections(1);
     let result = run(varying(plan, &data), World::new(server));
@@ -334,7 +334,9 @@ fn a_call_has_one_time_in_all_its_parts_and_attempts() {
     let own = Arc::clone(&data) as Arc<dyn RequestData>;
     let plan = closed(4).requests(100).connections(2).http2(2);
     let plan = plan.calls_with(CallKind::Unary, Said::once(), move |call| call.data = own);
-    let script = Http2::new().refuses(0.5).says(Reply::unary(b"hello"));
+    let script = Http2Behaviour::new()
+        .refuses(0.5)
+        .says(Reply::unary(b"hello"));
     let server = Server::http2(script).takes(Law::Const(ms(1)));
     let result = run(plan, World::new(server));
     assert!(result.summary.total.retried > 10);

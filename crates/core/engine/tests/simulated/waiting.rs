@@ -4,7 +4,7 @@
 use crate::{close, failures, ms, quantile, run, secs};
 use drumfire_measure::{LatencyKind, Remedy, Summary};
 use drumfire_plan::KeepAlive;
-use drumfire_testkit::{Http2, Law, Network, Server, World, closed};
+use drumfire_testkit::{Http2Behaviour, Law, Network, Server, World, closed};
 use drumfire_units::Nanos;
 
 fn server() -> World {
@@ -50,7 +50,7 @@ fn users_who_share_connections_wait_for_each_other() {
 
 #[test]
 fn users_wait_for_streams_that_a_server_does_not_allow() {
-    let script = Http2::new().allows(3);
+    let script = Http2Behaviour::new().allows(3);
     let world = World::new(Server::http2(script).takes(Law::Const(ms(20))));
     let plan = closed(30).connections(1).http2(30).lasts(secs(10));
     let result = run(plan, world);

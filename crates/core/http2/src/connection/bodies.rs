@@ -10,21 +10,22 @@ use super::found::Found;
 use super::input::Reading;
 use super::shared::Shared;
 use crate::frame::{FrameHeader, flag};
-use crate::streams::{HEAD_SEEN, Index, Lookup, REMOTE_ENDED, UNKNOWN};
+use crate::streams::{HEAD_SEEN, Index, REMOTE_ENDED, StreamLookup, UNKNOWN};
 use crate::{Error, ErrorCode, Settings};
 
 /// The bodies of all responses: the connection's window for them.
 ///
-/// [`Bodies::data_frame`] checks a frame of DATA by its header and subtracts it from both windows;
-/// [`Bodies::data`] passes on its bytes as they arrive. [`Bodies::usual_data`] does both for a
-/// frame that the input contains completely, and changes nothing if it returns `None`.
+/// [`ResponseBodies::data_frame`] checks a frame of DATA by its header and subtracts it from both
+/// windows; [`ResponseBodies::data`] passes on its bytes as they arrive.
+/// [`ResponseBodies::usual_data`] does both for a frame that the input contains completely, and
+/// changes nothing if it returns `None`.
 #[derive(Debug)]
-pub(super) struct Bodies {
+pub(super) struct ResponseBodies {
     /// Bytes of DATA that the server may send.
     window: i32,
 }
 
-impl Bodies {
+impl ResponseBodies {
     pub(super) const fn new(settings: &Settings) -> Self {
         Self {
             window: settings.connection_window as i32,
@@ -53,11 +54,11 @@ impl Bodies {
         // Until a reason to read the bytes is found.
         *reading = Reading::skip(rest);
         let index = match shared.streams.lookup(header.stream) {
-            Lookup::Open(index) => index,
-            Lookup::Idle => return Err(Error::protocol("DATA on an idle stream")),
+            StreamLookup::Open(index) => index,
+            StreamLookup::Idle => return Err(Error::protocol("DATA on an idle stream")),
             lookup => {
                 // DATA of a stream that was reset here may still arrive, and may be much.
-                if lookup != Lookup::Ignored || length == 0 {
+                if lookup != StreamLookup::Ignored || length == 0 {
                     shared.closed(header.stream, lookup)?;
                 }
                 return Ok(None);

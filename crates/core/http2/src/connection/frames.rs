@@ -8,7 +8,7 @@
 use super::found::Found;
 use super::shared::Shared;
 use crate::frame::{FrameHeader, flag, kind, number_31, number_32};
-use crate::streams::{Closing, Lookup, REMOTE_ENDED};
+use crate::streams::{REMOTE_ENDED, StreamClosing, StreamLookup};
 use crate::{Error, ErrorCode, StreamError};
 
 /// Reads PRIORITY (section 6.3). Only its form is checked, because priorities are obsolete.
@@ -31,7 +31,7 @@ pub(super) fn priority(
         return shared.idle().map(|()| None);
     };
     match (shared.streams.lookup(header.stream), error) {
-        (Lookup::Open(index), error) => Ok(shared.fail(index, error)),
+        (StreamLookup::Open(index), error) => Ok(shared.fail(index, error)),
         (_, StreamError::Violation { code, what }) => Err(Error::violation(code, what)),
         _ => Ok(None),
     }
@@ -53,10 +53,10 @@ pub(super) fn rst_stream(
         ));
     }
     match shared.streams.lookup(header.stream) {
-        Lookup::Idle => Err(Error::protocol("RST_STREAM on an idle stream")),
-        Lookup::Open(index) => {
+        StreamLookup::Idle => Err(Error::protocol("RST_STREAM on an idle stream")),
+        StreamLookup::Open(index) => {
             let stream = *shared.streams.get(index);
-            shared.streams.close(index, Closing::ResetByPeer);
+            shared.streams.close(index, StreamClosing::ResetByPeer);
             // Section 8.1: once the response is complete, a reset only ends our request.
             if stream.is(REMOTE_ENDED) {
                 return Ok(None);

@@ -10,8 +10,8 @@ use crate::frame::{FrameHeader, flag, kind, number_31};
 use crate::hpack::Decoder;
 use crate::memory::Memory;
 use crate::response::{Fields, Role, Verdict};
-use crate::streams::{HEAD_SEEN, Index, Lookup, REMOTE_ENDED, UNKNOWN};
-use crate::{Error, ErrorCode, Headers, Limit, Limits, StreamError};
+use crate::streams::{HEAD_SEEN, Index, REMOTE_ENDED, StreamLookup, UNKNOWN};
+use crate::{Error, ErrorCode, Headers, LimitKind, Limits, StreamError};
 
 /// The initial size of a decoder's table (RFC 9113 section 6.5.2), which never changes here.
 const TABLE_BYTES: usize = 4096;
@@ -28,7 +28,7 @@ const PRIORITY_BYTES: usize = 5;
 /// blocks, and change nothing if they return `None`.
 #[derive(Debug)]
 pub(super) struct Heads {
-    assembly: Assembly,
+    assembly: BlockAssembly,
     decoder: Decoder,
     memory: Memory,
     fields: Fields,
@@ -36,7 +36,7 @@ pub(super) struct Heads {
 
 /// A header block that arrives in several frames.
 #[derive(Debug, Default)]
-struct Assembly {
+struct BlockAssembly {
     /// The stream whose next frame must come; 0 outside of a block.
     stream: u32,
     end: bool,
@@ -59,7 +59,7 @@ struct Block<'a> {
 impl Heads {
     pub(super) fn new() -> Self {
         Self {
-            assembly: Assembly::default(),
+            assembly: BlockAssembly::default(),
             decoder: Decoder::new(TABLE_BYTES),
             memory: Memory::default(),
             fields: Fields::new(),
@@ -91,7 +91,7 @@ impl Heads {
 
     /// Frees the memory of an unfinished block.
     pub(super) fn abandon(&mut self) {
-        self.assembly = Assembly::default();
+        self.assembly = BlockAssembly::default();
     }
 
     /// The fields that were found, which are valid until another block is read.
@@ -165,7 +165,7 @@ impl Heads {
         }
         let length = self.assembly.block.len() + payload.len();
         if length > shared.settings.limits.head_bytes as usize {
-            return Err(Error::Limit(Limit::Head));
+            return Err(Error::Limit(LimitKind::Head));
         }
         self.assembly.block.extend_from_slice(payload);
         if !header.has(flag::END_HEADERS) {
@@ -181,9 +181,9 @@ impl Heads {
         let found = self.block(shared, whole)?;
         block.clear();
         block.shrink_to(BLOCK_BYTES);
-        self.assembly = Assembly {
+        self.assembly = BlockAssembly {
             block,
-            ..Assembly::default()
+            ..BlockAssembly::default()
         };
         Ok(found)
     }
@@ -193,7 +193,7 @@ impl Heads {
     #[inline]
     fn block(&mut self, shared: &mut Shared, block: Block<'_>) -> Result<Option<Found>, Error> {
         let Block { bytes, end, .. } = block;
-        let Lookup::Open(index) = shared.streams.lookup(block.stream) else {
+        let StreamLookup::Open(index) = shared.streams.lookup(block.stream) else {
             return self.unexpected_block(shared, block);
         };
         let role = shared.streams.get(index).awaited();
@@ -275,7 +275,7 @@ impl Heads {
         block: Block<'_>,
     ) -> Result<Option<Found>, Error> {
         let lookup = shared.streams.lookup(block.stream);
-        if lookup == Lookup::Idle {
+        if lookup == StreamLookup::Idle {
             return Err(Error::protocol("HEADERS on an idle stream"));
         }
         let _ = self.decode(block.bytes, Role::Head, &shared.settings.limits)?;
@@ -376,7 +376,7 @@ fn interim(
     }
     let stream = shared.streams.get_mut(index);
     if stream.interim >= shared.settings.limits.interim {
-        return Err(StreamError::Limit(Limit::Interim));
+        return Err(StreamError::Limit(LimitKind::Interim));
     }
     stream.interim += 1;
     let token = stream.token;

@@ -11,7 +11,9 @@ use super::shared::Shared;
 use super::waiting::{QUEUE_BYTES, Waiting};
 use crate::frame::{FrameHeader, flag, kind, number_31, number_32, setting};
 use crate::hpack::{self, Encoder};
-use crate::streams::{BLOCKED, BODILESS, Closing, Index, LOCAL_ENDED, Lookup, REMOTE_ENDED};
+use crate::streams::{
+    BLOCKED, BODILESS, Index, LOCAL_ENDED, REMOTE_ENDED, StreamClosing, StreamLookup,
+};
 use crate::{EndStream, Error, ErrorCode, Head, OpenError, StreamError, StreamGone, StreamRef};
 
 /// The maximum payload of DATA that we send, even if the peer accepts more, because other streams
@@ -20,11 +22,11 @@ const PAYLOAD_BYTES: u32 = 64 * 1024;
 
 /// The sending side: the server's limits, the state of its table, and the connection's window.
 ///
-/// Opens streams once [`Sending::is_ready`]. A stream whose upload stops at a window or at the
+/// Opens streams once [`SendingSide::is_ready`]. A stream whose upload stops at a window or at the
 /// queue's limit is marked in the slab; frames that enlarge a window, and written output, make
-/// [`Sending::next_writable`] find it.
+/// [`SendingSide::next_writable`] find it.
 #[derive(Debug)]
-pub(super) struct Sending {
+pub(super) struct SendingSide {
     encoder: Encoder,
     peer: Peer,
     /// Bytes of DATA that we may send.
@@ -32,7 +34,7 @@ pub(super) struct Sending {
     waiting: Waiting,
 }
 
-impl Sending {
+impl SendingSide {
     pub(super) fn new() -> Self {
         Self {
             encoder: Encoder::new(),
@@ -60,7 +62,7 @@ impl Sending {
         self.peer.header_list_max
     }
 
-    /// Whether [`Sending::next_writable`] may return a stream.
+    /// Whether [`SendingSide::next_writable`] may return a stream.
     #[inline]
     pub(super) const fn is_due(&self) -> bool {
         self.waiting.is_due()
@@ -239,8 +241,8 @@ impl Sending {
             return self.widen(shared, increment).map(|()| None);
         }
         let index = match shared.streams.lookup(header.stream) {
-            Lookup::Open(index) => index,
-            Lookup::Idle => return Err(Error::protocol("WINDOW_UPDATE on an idle stream")),
+            StreamLookup::Open(index) => index,
+            StreamLookup::Idle => return Err(Error::protocol("WINDOW_UPDATE on an idle stream")),
             _ => return Ok(None),
         };
         if increment == 0 {
@@ -294,6 +296,6 @@ fn finish(shared: &mut Shared, index: Index, end: EndStream) {
     let stream = shared.streams.get_mut(index);
     stream.set(LOCAL_ENDED);
     if stream.is(REMOTE_ENDED) {
-        shared.streams.close(index, Closing::Ended);
+        shared.streams.close(index, StreamClosing::Ended);
     }
 }

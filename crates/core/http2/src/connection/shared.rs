@@ -2,8 +2,8 @@
 
 use super::found::Found;
 use crate::output::Output;
-use crate::streams::{Closing, Index, Lookup, REMOTE_ENDED, Streams};
-use crate::{Error, ErrorCode, Limit, Settings, StreamError};
+use crate::streams::{Index, REMOTE_ENDED, StreamClosing, StreamLookup, Streams};
+use crate::{Error, ErrorCode, LimitKind, Settings, StreamError};
 
 /// The streams of a connection and its pending output, with the rules that need both.
 ///
@@ -39,7 +39,7 @@ impl Shared {
     pub(super) fn reset(&mut self, index: Index, code: ErrorCode) {
         let id = self.streams.get(index).id;
         self.output.rst_stream(id, code);
-        self.streams.close(index, Closing::Reset);
+        self.streams.close(index, StreamClosing::Reset);
     }
 
     /// Resets a stream because of a mistake of the server. Returns the event for the caller, unless
@@ -63,15 +63,15 @@ impl Shared {
     }
 
     /// Checks HEADERS or DATA on a stream that is not open (section 5.1).
-    pub(super) fn closed(&mut self, id: u32, lookup: Lookup) -> Result<(), Error> {
+    pub(super) fn closed(&mut self, id: u32, lookup: StreamLookup) -> Result<(), Error> {
         match lookup {
-            Lookup::Ended => {
+            StreamLookup::Ended => {
                 return Err(Error::violation(
                     ErrorCode::STREAM_CLOSED,
                     "a frame on a stream that has ended",
                 ));
             }
-            Lookup::ResetByPeer => self.output.rst_stream(id, ErrorCode::STREAM_CLOSED),
+            StreamLookup::ResetByPeer => self.output.rst_stream(id, ErrorCode::STREAM_CLOSED),
             _ => {}
         }
         self.idle()
@@ -81,7 +81,7 @@ impl Shared {
     pub(super) const fn idle(&mut self) -> Result<(), Error> {
         self.idle_frames += 1;
         if self.idle_frames > self.settings.limits.idle_frames {
-            return Err(Error::Limit(Limit::Frames));
+            return Err(Error::Limit(LimitKind::Frames));
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl Shared {
     #[inline]
     pub(super) const fn bound_replies(&self) -> Result<(), Error> {
         if self.output.replies() > self.settings.limits.output_bytes as usize {
-            return Err(Error::Limit(Limit::Output));
+            return Err(Error::Limit(LimitKind::Output));
         }
         Ok(())
     }

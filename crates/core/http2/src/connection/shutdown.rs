@@ -8,7 +8,7 @@ use super::found::Found;
 use super::shared::Shared;
 use crate::frame::{FrameHeader, kind, number_31, number_32};
 use crate::output::Output;
-use crate::streams::{Closing, REMOTE_ENDED, Streams};
+use crate::streams::{REMOTE_ENDED, StreamClosing, Streams};
 use crate::{Error, ErrorCode};
 
 /// The number of bytes of a GOAWAY's debug data that are kept.
@@ -122,7 +122,7 @@ impl Shutdown {
                 .find(|&id| id > last)?;
             let index = streams.find(id)?;
             let stream = *streams.get(index);
-            streams.close(index, Closing::Reset);
+            streams.close(index, StreamClosing::Reset);
             if !stream.is(REMOTE_ENDED) {
                 return Some(Found::Unprocessed {
                     token: stream.token,

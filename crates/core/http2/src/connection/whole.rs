@@ -25,7 +25,7 @@ pub struct Whole<'a> {
 }
 
 /// The frames of a response, at the input's start.
-pub(super) struct Frames<'a> {
+pub(super) struct ResponseFrames<'a> {
     /// The id of its stream.
     pub(super) stream: u32,
     /// The block of the head.
@@ -38,7 +38,7 @@ pub(super) struct Frames<'a> {
     pub(super) consumed: usize,
 }
 
-impl<'a> Frames<'a> {
+impl<'a> ResponseFrames<'a> {
     /// The frames at the input's start, if they are a complete response: HEADERS, DATA without
     /// padding, and HEADERS again if DATA does not end the stream.
     #[inline(always)]

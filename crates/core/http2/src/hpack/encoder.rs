@@ -8,7 +8,7 @@
 //! in any order. All bytes must be sent, in the order in which they were encoded: the peer's table
 //! depends on them.
 
-use super::prepared::{Field, Indexing, Prepared, Representation};
+use super::prepared::{Field, Indexing, PreparedFields, Representation};
 use super::table::ENTRY_BYTES;
 use super::{integer, static_table};
 
@@ -40,13 +40,13 @@ struct Entry {
     hash: u32,
     field: usize,
     /// The list that contains the field.
-    prepared: Prepared,
+    prepared: PreparedFields,
 }
 
 /// The encoding of a head while the table was at `epoch`.
 #[derive(Debug)]
 struct Block {
-    prepared: Prepared,
+    prepared: PreparedFields,
     epoch: u64,
     bytes: Vec<u8>,
 }
@@ -104,7 +104,7 @@ impl Encoder {
 
     /// Appends a head's fields.
     #[inline]
-    pub fn encode(&mut self, head: &Prepared, out: &mut Vec<u8>) {
+    pub fn encode(&mut self, head: &PreparedFields, out: &mut Vec<u8>) {
         debug_assert!(self.resize.is_none(), "a block begins with `begin`");
         if let Some(block) = self.blocks.get(self.latest)
             && block.epoch == self.epoch
@@ -117,7 +117,7 @@ impl Encoder {
     }
 
     /// Appends the fields of a head that is not the latest.
-    fn encode_other(&mut self, head: &Prepared, out: &mut Vec<u8>) {
+    fn encode_other(&mut self, head: &PreparedFields, out: &mut Vec<u8>) {
         let same = |block: &Block| block.prepared.is(head);
         let known = self.blocks.iter().position(same);
         if let Some(at) = known {
@@ -137,7 +137,7 @@ impl Encoder {
     }
 
     /// Stores a block that changed nothing, so that it would be the same again.
-    fn keep(&mut self, known: Option<usize>, prepared: &Prepared, bytes: &[u8]) {
+    fn keep(&mut self, known: Option<usize>, prepared: &PreparedFields, bytes: &[u8]) {
         let at = known.unwrap_or(if self.blocks.len() < BLOCKS {
             self.blocks.len()
         } else {
@@ -161,7 +161,7 @@ impl Encoder {
     }
 
     /// Appends one field, and puts it into the peer's table if it is allowed there and fits.
-    fn field(&mut self, prepared: &Prepared, index: usize, field: &Field, out: &mut Vec<u8>) {
+    fn field(&mut self, prepared: &PreparedFields, index: usize, field: &Field, out: &mut Vec<u8>) {
         let (name_index, strings, hash) = match &field.representation {
             Representation::Static(index) => {
                 integer::write(out, 0x80, 7, usize::from(*index));
@@ -201,7 +201,13 @@ impl Encoder {
     }
 
     /// Puts a field into the peer's table; returns false if the table has no room for it.
-    fn insert(&mut self, prepared: &Prepared, index: usize, field: &Field, hash: u32) -> bool {
+    fn insert(
+        &mut self,
+        prepared: &PreparedFields,
+        index: usize,
+        field: &Field,
+        hash: u32,
+    ) -> bool {
         let size = entry_size(field);
         let fits = self.size + size <= self.size_max;
         if fits {

@@ -21,12 +21,12 @@ pub enum Indexing {
 /// Fields that a header block contains together, in their order. Cheap to clone; an encoder
 /// recognises them by their identity.
 #[derive(Clone, Debug)]
-pub struct Prepared(Arc<Fields>);
+pub struct PreparedFields(Arc<Fields>);
 
 #[derive(Debug)]
 struct Fields(Box<[Field]>);
 
-impl Prepared {
+impl PreparedFields {
     pub(crate) fn new(fields: Vec<Field>) -> Self {
         Self(Arc::new(Fields(fields.into())))
     }

@@ -29,8 +29,8 @@ use crate::form::ByName;
 use crate::form::{self, Form, FormError, Input, push_number, put_text};
 use crate::series::SeriesMut;
 use crate::{
-    Bytes, Counts, Figures, Histogram, Iterations, Leniency, Messages, OutcomeCounts, PoolSeries,
-    StatusCounts, Step,
+    ByteCounts, Counts, Figures, Histogram, Iterations, Leniency, Messages, OutcomeCounts,
+    PoolSeries, StatusCounts, Step,
 };
 
 /// Appends figures that are summed up.
@@ -113,7 +113,7 @@ pub(crate) fn read(
 /// A series to be encoded, borrowed from a step or from the sums of a pool with a single step.
 struct Series<'a> {
     counts: &'a Counts,
-    bytes: Bytes,
+    bytes: ByteCounts,
     outcomes: &'a OutcomeCounts,
     status: &'a StatusCounts,
     response_time: &'a Histogram,

@@ -8,7 +8,7 @@ use crate::form;
 use drumfire_plan::{
     Arrivals, Change, Churn, Command, Comparison, Finding, Growth, HttpVersion, KeepAlive,
     LatePolicy, Law, Life, Metric, Pause, Role, Sequence, Stage, StopReason, Streaming, Threshold,
-    Timeouts, Times, Users, VariableId, Warmup,
+    Timeouts, Times, UserSteps, VariableId, Warmup,
 };
 use drumfire_units::{Nanos, Rate};
 
@@ -37,7 +37,7 @@ form! {
 }
 
 /// The changes of a number of users.
-impl Form for Users {
+impl Form for UserSteps {
     fn write(value: &Self, out: &mut Vec<u8>) {
         form::write(&value.changes().to_vec(), out);
     }

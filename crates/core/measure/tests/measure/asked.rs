@@ -6,7 +6,7 @@ use drumfire_measure::{
 };
 use drumfire_plan::{
     Arrivals, Churn, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, Streaming, Timeouts,
-    Users, VariableId,
+    UserSteps, VariableId,
 };
 use drumfire_units::Nanos;
 
@@ -164,8 +164,9 @@ pub(crate) fn asked_by_number(number: u64) -> Asked {
             first: steps,
         },
         load: choices.load(),
-        users: (choices.below(2) == 1)
-            .then(|| Users::changing(vec![(Nanos::ZERO, 1), (Nanos(1), u32::MAX)]).expect("users")),
+        users: (choices.below(2) == 1).then(|| {
+            UserSteps::changing(vec![(Nanos::ZERO, 1), (Nanos(1), u32::MAX)]).expect("users")
+        }),
         stop: AskedStop {
             duration: choices.maybe().map(Nanos),
             requests: choices.maybe(),

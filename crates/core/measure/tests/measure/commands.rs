@@ -1,7 +1,7 @@
 //! The binary form of commands: every command is restored, and no bytes cause a panic.
 
 use drumfire_measure::form::{self, FormError};
-use drumfire_plan::{Change, Command, Law, Sequence, StopReason, Users};
+use drumfire_plan::{Change, Command, Law, Sequence, StopReason, UserSteps};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn law(times: Vec<u64>) -> Sequence {
 }
 
 pub(crate) fn change() -> impl Strategy<Value = Change> {
-    let users = Users::changing(vec![(Nanos::ZERO, 1), (Nanos(7), u32::MAX)]).expect("users");
+    let users = UserSteps::changing(vec![(Nanos::ZERO, 1), (Nanos(7), u32::MAX)]).expect("users");
     let reasons = [
         StopReason::Signal,
         StopReason::Duration,
@@ -33,7 +33,7 @@ pub(crate) fn change() -> impl Strategy<Value = Change> {
             Change::Rate { law: law(times) }
         }),
         any::<u32>().prop_map(|count| Change::Users {
-            law: Users::constant(count)
+            law: UserSteps::constant(count)
         }),
         Just(Change::Users { law: users }),
         Just(Change::Pause),

@@ -5,8 +5,8 @@
 
 use crate::samples;
 use drumfire_measure::{
-    ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Interval, Model, Movement, Outcome, Overview,
-    Resolution, RunInfo, Sample, Timeline, Trend,
+    ChangePoint, DRIFT_LEVEL, DriftFigure, DriftFinding, Interval, Model, Movement, Outcome,
+    Overview, Resolution, RunInfo, Sample, Timeline, Trend,
 };
 use drumfire_plan::{Random, Stage};
 use drumfire_units::Nanos;
@@ -87,22 +87,22 @@ impl Run<'_> {
         timeline
     }
 
-    fn drift(&self) -> Vec<Drift> {
+    fn drift(&self) -> Vec<DriftFinding> {
         let info = info();
-        Drift::of_run(&info, &self.timeline(&info), Nanos::ZERO)
+        DriftFinding::of_run(&info, &self.timeline(&info), Nanos::ZERO)
     }
 }
 
-fn find_drift(drift: &[Drift], figure: DriftFigure) -> &Drift {
+fn find_drift(drift: &[DriftFinding], figure: DriftFigure) -> &DriftFinding {
     let found = drift.iter().find(|drift| drift.figure == figure);
     found.expect("it is judged")
 }
 
-fn moves(drift: &Drift) -> bool {
+fn moves(drift: &DriftFinding) -> bool {
     drift.movement != Movement::Steady
 }
 
-fn trend(drift: &[Drift], figure: DriftFigure) -> Trend {
+fn trend(drift: &[DriftFinding], figure: DriftFigure) -> Trend {
     let drift = find_drift(drift, figure);
     match &drift.movement {
         Movement::Trend(trend) => *trend,
@@ -110,7 +110,7 @@ fn trend(drift: &[Drift], figure: DriftFigure) -> Trend {
     }
 }
 
-fn changes(drift: &[Drift], figure: DriftFigure) -> Vec<ChangePoint> {
+fn changes(drift: &[DriftFinding], figure: DriftFigure) -> Vec<ChangePoint> {
     let drift = find_drift(drift, figure);
     match &drift.movement {
         Movement::Changes(points) => points.clone(),
@@ -199,7 +199,7 @@ fn a_rate_that_falls_is_found_though_the_load_is_steady() {
         due: &|minutes| EXCHANGES - (minutes / 4.0) as u64,
         ..steady(240, 9)
     };
-    let drift = Drift::of_run(&info, &run.timeline(&info), Nanos::ZERO);
+    let drift = DriftFinding::of_run(&info, &run.timeline(&info), Nanos::ZERO);
     let rate = trend(&drift, DriftFigure::Rate);
     assert!(rate.to < rate.from * 0.9, "{rate:?}");
 }
@@ -212,7 +212,10 @@ fn a_load_that_changes_by_plan_is_not_judged() {
     };
     let mut law = info();
     law.pools[0].intended_rate = None;
-    assert_eq!(Drift::of_run(&law, &rising.timeline(&law), Nanos::ZERO), []);
+    assert_eq!(
+        DriftFinding::of_run(&law, &rising.timeline(&law), Nanos::ZERO),
+        []
+    );
     let wave = Run {
         due: &|minutes| (EXCHANGES as f64 * (1.0 + 0.5 * (minutes / 19.0).sin())) as u64,
         ..steady(240, 1)
@@ -237,7 +240,7 @@ fn of_stages_the_longest_is_judged() {
         },
         ..steady(240, 2)
     };
-    let drift = Drift::of_run(&info, &run.timeline(&info), Nanos::ZERO);
+    let drift = DriftFinding::of_run(&info, &run.timeline(&info), Nanos::ZERO);
     let p50 = find_drift(&drift, DriftFigure::P50);
     assert_eq!(p50.span, Nanos(30 * MINUTE.0)..Nanos(200 * MINUTE.0));
     assert!(!drift.iter().any(moves), "{drift:?}");
@@ -250,7 +253,7 @@ fn a_short_run_is_not_judged() {
 }
 
 /// The memory of a run of this many seconds, with the growth of a start.
-fn start_up(seconds: u64, leak: f64) -> Vec<Drift> {
+fn start_up(seconds: u64, leak: f64) -> Vec<DriftFinding> {
     let mut info = info();
     info.interval = Nanos::from_secs(1);
     let mut timeline = Timeline::of_run(&info, Resolution::AtMost(300));
@@ -270,7 +273,7 @@ fn start_up(seconds: u64, leak: f64) -> Vec<Drift> {
         interval.sum_up();
         timeline.absorb(&interval);
     }
-    Drift::of_run(&info, &timeline, Nanos::ZERO)
+    DriftFinding::of_run(&info, &timeline, Nanos::ZERO)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::samples::{self, ok};
 use drumfire_measure::{Changed, Interval, Model, Reading, RunInfo, Summary};
-use drumfire_plan::{Change, Command, Stage, Users, Warmup};
+use drumfire_plan::{Change, Command, Stage, UserSteps, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ fn changed(at: u64, act: Act<'_>) -> Changed {
                 law: law.parse().expect("a law"),
             },
             Act::Users(count) => Change::Users {
-                law: Users::constant(count),
+                law: UserSteps::constant(count),
             },
             Pause => Change::Pause,
             Resume => Change::Resume,

@@ -2,8 +2,8 @@
 
 use crate::samples::{self, healthy};
 use drumfire_measure::{
-    ArrivalClock, Departures, GeneratorHealth, Interval, Model, Outcome, Reading, Remedy, RunInfo,
-    Stamps, Validity, Verdict,
+    ArrivalClock, DepartureStamps, GeneratorHealth, Interval, Model, Outcome, Reading, Remedy,
+    RunInfo, Stamps, Validity, Verdict,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -514,10 +514,10 @@ fn stamped(generator: &mut GeneratorHealth, missing: u64) {
 
 /// Sets stamps of a thousand departures; `missing` further ones have no stamp.
 fn departed(generator: &mut GeneratorHealth, missing: u64) {
-    generator.departures = Departures {
+    generator.departures = DepartureStamps {
         taken: 1_000,
         missing,
-        ..Departures::default()
+        ..DepartureStamps::default()
     };
     stamped(generator, 0);
 }

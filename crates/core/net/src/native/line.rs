@@ -25,9 +25,9 @@ pub(super) struct Line {
 impl Line {
     /// The open socket as a carrier without time stamps.
     #[inline]
-    pub(super) fn plain(&self) -> Option<Plain<'_>> {
+    pub(super) fn plain(&self) -> Option<PlainSocket<'_>> {
         let ending = self.ending;
-        self.fd.as_ref().map(|fd| Plain {
+        self.fd.as_ref().map(|fd| PlainSocket {
             fd,
             ending,
             stamping: None,
@@ -39,10 +39,10 @@ impl Line {
         &'a mut self,
         stamps: Option<&'a mut Stamps>,
         clock: &'a ThreadClock,
-    ) -> Option<Plain<'a>> {
+    ) -> Option<PlainSocket<'a>> {
         let (is_stamped, sends) = (self.is_stamped, self.sends.as_deref_mut());
         let stamps = stamps.filter(|_| is_stamped);
-        Some(Plain {
+        Some(PlainSocket {
             fd: self.fd.as_ref()?,
             ending: self.ending,
             stamping: stamps.map(|stamps| Stamping {
@@ -73,7 +73,7 @@ impl Line {
 }
 
 /// A socket as a carrier of bytes.
-pub(super) struct Plain<'a> {
+pub(super) struct PlainSocket<'a> {
     fd: &'a OwnedFd,
     ending: bool,
     stamping: Option<Stamping<'a>>,
@@ -88,7 +88,7 @@ struct Stamping<'a> {
     clock: &'a ThreadClock,
 }
 
-impl Carrier for Plain<'_> {
+impl Carrier for PlainSocket<'_> {
     #[inline(always)]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
         if let Some(stamping) = &mut self.stamping
@@ -120,7 +120,7 @@ impl Carrier for Plain<'_> {
     }
 }
 
-impl Plain<'_> {
+impl PlainSocket<'_> {
     /// Receives bytes to discard.
     pub(super) fn discard(self, scratch: &mut [u8]) -> Result<Received, IoError> {
         if let Some(Stamping { stamps, clock, .. }) = self.stamping {

@@ -95,7 +95,7 @@ pub(crate) struct Sends {
     /// Whether the next send begins a request.
     begins: bool,
     /// The send that waits for its stamp.
-    awaited: Option<Awaited>,
+    awaited: Option<AwaitedStamp>,
     /// The departure of the last request that was begun.
     left: Option<Nanos>,
     /// Whether the socket has not accepted all bytes that it was given.
@@ -104,7 +104,7 @@ pub(crate) struct Sends {
 
 /// A send that waits for its stamp.
 #[derive(Clone, Copy, Debug)]
-struct Awaited {
+struct AwaitedStamp {
     last: u32,
     /// The time just before the send.
     handed_over: Nanos,
@@ -189,7 +189,7 @@ impl Stamps {
             return Ok(0);
         }
         let last = sends.next.wrapping_sub(1);
-        sends.awaited = Some(Awaited { last, handed_over });
+        sends.awaited = Some(AwaitedStamp { last, handed_over });
         self.look(fd, sends, clock);
         if sent < first.len() || rest.is_empty() {
             return Ok(sent);

@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// A text in PEM.
-type Pem = Arc<[u8]>;
+type PemText = Arc<[u8]>;
 
 /// Certificates and a key.
 #[derive(Clone, Default)]
 pub struct TlsTexts {
     /// Trusted roots; `None` means the system's.
-    pub roots: Option<Pem>,
+    pub roots: Option<PemText>,
     /// The client's certificate chain and its private key.
-    pub identity: Option<(Pem, Pem)>,
+    pub identity: Option<(PemText, PemText)>,
 }
 
 /// Omits the texts, because no output may contain a private key.

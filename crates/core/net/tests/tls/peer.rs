@@ -2,7 +2,7 @@
 //! them into pieces.
 
 use drumfire_net::{
-    Address, Clock, Io, Native, NativeOptions, Progress, Slot, Stamping, TlsConfig, TlsIdentity,
+    Clock, Endpoint, Io, Native, NativeOptions, Progress, Slot, Stamping, TlsConfig, TlsIdentity,
     TlsMaterial, TlsOptions, TlsVerify, Waiting,
 };
 use drumfire_units::Nanos;
@@ -125,7 +125,7 @@ pub(crate) fn connect(io: &mut Native) -> UnixStream {
     let path = std::env::temp_dir().join(name);
     let listener = UnixListener::bind(&path).expect("a path");
     if io
-        .dial(SLOT, &Address::Unix(path.clone()))
+        .dial(SLOT, &Endpoint::Unix(path.clone()))
         .expect("it listens")
         == Progress::Pending
     {

@@ -6,7 +6,7 @@ use crate::users::TOO_MANY;
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
     KeepAliveHints, Law, Load, Metric, Pause, Pool, STEPS_MAX, Sequence, Step, Threads, Threshold,
-    Users, Warmup,
+    UserSteps, Warmup,
 };
 use drumfire_units::Nanos;
 use std::fmt;
@@ -50,13 +50,13 @@ impl fmt::Display for Flaw {
 
 /// Collects flaws.
 #[derive(Default)]
-struct Findings {
+struct FlawList {
     flaws: Vec<Flaw>,
     /// The pool that is being checked.
     pool: Option<usize>,
 }
 
-impl Findings {
+impl FlawList {
     /// Adds a mistake in a key's value if `wrong`.
     fn note_if(&mut self, wrong: bool, key: &'static str, message: &str) {
         self.note_item_if(wrong, key, None, message);
@@ -77,7 +77,7 @@ impl Findings {
 
 /// All flaws in these parts.
 pub(crate) fn check(parts: &PlanParts) -> Vec<Flaw> {
-    let mut found = Findings::default();
+    let mut found = FlawList::default();
     let PlanParts {
         pools, generator, ..
     } = parts;
@@ -119,7 +119,7 @@ pub(crate) fn check(parts: &PlanParts) -> Vec<Flaw> {
     found.flaws
 }
 
-fn check_pool(pool: &Pool, warmup: Warmup, found: &mut Findings) {
+fn check_pool(pool: &Pool, warmup: Warmup, found: &mut FlawList) {
     found.note_if(
         pool.requests.is_empty(),
         "requests",
@@ -139,7 +139,7 @@ fn check_pool(pool: &Pool, warmup: Warmup, found: &mut Findings) {
 
 /// Checks that the steps exist, and that every program sends requests, because others would loop
 /// without effect.
-fn check_program(pool: &Pool, found: &mut Findings) {
+fn check_program(pool: &Pool, found: &mut FlawList) {
     let Some(scenarios) = pool.program.scenarios() else {
         return;
     };
@@ -178,7 +178,7 @@ fn check_program(pool: &Pool, found: &mut Findings) {
     }
 }
 
-fn check_pause(pause: &Pause, key: &'static str, item: Option<usize>, found: &mut Findings) {
+fn check_pause(pause: &Pause, key: &'static str, item: Option<usize>, found: &mut FlawList) {
     found.note_item_if(
         matches!(pause, Pause::Even { from, to } if from > to),
         key,
@@ -187,7 +187,7 @@ fn check_pause(pause: &Pause, key: &'static str, item: Option<usize>, found: &mu
     );
 }
 
-fn check_load(pool: &Pool, found: &mut Findings) {
+fn check_load(pool: &Pool, found: &mut FlawList) {
     match &pool.load {
         Load::Open { rate, .. } => check_rate(rate, found),
         Load::Closed { users, think, .. } => {
@@ -216,7 +216,7 @@ fn check_load(pool: &Pool, found: &mut Findings) {
     }
 }
 
-fn check_rate(rate: &Sequence, found: &mut Findings) {
+fn check_rate(rate: &Sequence, found: &mut FlawList) {
     found.note_if(
         rate.0.is_empty(),
         "rate",
@@ -230,21 +230,21 @@ fn check_rate(rate: &Sequence, found: &mut Findings) {
 }
 
 /// Checks the number of users, because each user needs memory.
-fn check_users(pool: &Pool, found: &mut Findings) {
-    found.note_if(users_of(pool) > Users::MOST, "users", TOO_MANY);
+fn check_users(pool: &Pool, found: &mut FlawList) {
+    found.note_if(users_of(pool) > UserSteps::MOST, "users", TOO_MANY);
 }
 
 fn users_of(pool: &Pool) -> u32 {
-    let changing = pool.users.as_ref().map_or(0, Users::most);
+    let changing = pool.users.as_ref().map_or(0, UserSteps::most);
     changing.max(pool.load.users().unwrap_or(0))
 }
 
 /// Checks that all pools together keep the limits of a single pool, because they share the memory.
-fn check_sums(pools: &[Pool], found: &mut Findings) {
+fn check_sums(pools: &[Pool], found: &mut FlawList) {
     let several = |sum: u64, most: u64| pools.len() > 1 && sum > most;
     let users = pools.iter().map(|pool| u64::from(users_of(pool))).sum();
     found.note_if(
-        several(users, Users::MOST.into()),
+        several(users, UserSteps::MOST.into()),
         "pools",
         "all pools together have at most 10,000,000 users; write fewer",
     );
@@ -261,7 +261,7 @@ fn check_sums(pools: &[Pool], found: &mut Findings) {
     );
 }
 
-fn check_stop(pool: &Pool, warmup: Warmup, found: &mut Findings) {
+fn check_stop(pool: &Pool, warmup: Warmup, found: &mut FlawList) {
     let stop = &pool.stop;
     let unset = stop.duration.is_none() && stop.requests.is_none() && stop.iterations.is_none();
     found.note_if(
@@ -299,7 +299,7 @@ fn check_stop(pool: &Pool, warmup: Warmup, found: &mut Findings) {
 }
 
 /// Rejects settings that the version of HTTP does not support.
-fn check_version(pool: &Pool, found: &mut Findings) {
+fn check_version(pool: &Pool, found: &mut FlawList) {
     let calls = pool.requests.iter().any(|request| request.call.is_some());
     match pool.http.version {
         HttpVersion::Http1 => {
@@ -332,7 +332,7 @@ fn check_version(pool: &Pool, found: &mut Findings) {
     }
 }
 
-fn check_times(pool: &Pool, found: &mut Findings) {
+fn check_times(pool: &Pool, found: &mut FlawList) {
     let timeouts = &pool.timeouts;
     if let Some(ping) = pool.connections.ping {
         found.note_if(
@@ -357,7 +357,7 @@ fn check_times(pool: &Pool, found: &mut Findings) {
 
 /// Checks that the subject of a threshold exists: its pool, its step, and iterations that consist
 /// of more than a request.
-fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &mut Findings) {
+fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &mut FlawList) {
     let mut note_if =
         |wrong, message: &str| found.note_item_if(wrong, "thresholds", Some(k), message);
     let interval = parts.generator.interval;
@@ -414,7 +414,7 @@ fn is_silent(law: &Law) -> bool {
     }
 }
 
-fn check_connections(connections: &Connections, users: Option<u32>, found: &mut Findings) {
+fn check_connections(connections: &Connections, users: Option<u32>, found: &mut FlawList) {
     found.note_if(
         connections.streams > STREAMS_MAX,
         "streams",
@@ -451,7 +451,7 @@ fn check_connections(connections: &Connections, users: Option<u32>, found: &mut 
 
 /// Checks that fields that frame a message or contain its host agree with the request itself (see
 /// RFC 9112 sections 3.2 and 6).
-fn check_request(k: usize, request: &HttpRequest, found: &mut Findings) {
+fn check_request(k: usize, request: &HttpRequest, found: &mut FlawList) {
     let mut note_if =
         |wrong: bool, message: &str| found.note_item_if(wrong, "headers", Some(k), message);
     let values = |name| {

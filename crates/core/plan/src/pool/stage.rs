@@ -1,6 +1,6 @@
 //! The stages of a load: the parts of its law that a report shows one by one.
 
-use crate::{Change, Law, Load, Pool, Sequence, Users};
+use crate::{Change, Law, Load, Pool, Sequence, UserSteps};
 use drumfire_units::{Nanos, Rate, rounded};
 
 /// The maximum number of stages; a load with more counts as one stage.
@@ -24,7 +24,7 @@ pub(crate) fn of_pool(pool: &Pool) -> Vec<Stage> {
     match (&pool.load, &pool.users) {
         (Load::Open { rate, .. } | Load::PerUser { rate, .. }, _) => of_law(rate),
         (Load::Closed { .. }, Some(users)) => of_users(users),
-        (Load::Closed { users, .. }, None) => of_users(&Users::constant(*users)),
+        (Load::Closed { users, .. }, None) => of_users(&UserSteps::constant(*users)),
     }
 }
 
@@ -44,7 +44,7 @@ impl Stage {
 }
 
 /// The stages of a number of users; a law of more than a hundred numbers is one stage.
-fn of_users(users: &Users) -> Vec<Stage> {
+fn of_users(users: &UserSteps) -> Vec<Stage> {
     let changes = users.changes();
     if changes.len() > STAGES_MAX {
         let most = counted(u64::from(users.most()), "user");

@@ -5,7 +5,7 @@ use drumfire_plan::{
     Growth, Header, HttpOptions, HttpRequest, Inquiry, KeepAlive, KeepAliveHints, LatePolicy, Life,
     Load, Method, OnFailure, Pause, Plan, PlanParts, Pool, Program, Reach, Redirects, Resolve,
     Retry, ReusedClosed, Samples, Spin, Spread, Step, Stop, Threads, Timeouts, Transcripts, Url,
-    Users, Warmup,
+    UserSteps, Warmup,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ fn of_generator(change: impl Fn(&mut Generator)) -> Vec<&'static str> {
 /// A load that changes as planned does not settle.
 #[test]
 fn a_warmup_is_found_where_the_load_is_constant() {
-    let with = |load: Load, users: Option<Users>| {
+    let with = |load: Load, users: Option<UserSteps>| {
         let mut parts = parts();
         parts.generator.warmup = Warmup::Auto;
         parts.pools[0].load = load;
@@ -122,7 +122,7 @@ fn a_warmup_is_found_where_the_load_is_constant() {
     assert!(!with(open("200/s"), None));
     assert!(!with(open("const(200,10m)"), None));
     assert!(!with(closed(), None));
-    assert!(!with(closed(), Some(Users::constant(8))));
+    assert!(!with(closed(), Some(UserSteps::constant(8))));
     for changing in [
         "line(1,9,10s)",
         "const(1,5s) const(2,5s)",
@@ -131,7 +131,7 @@ fn a_warmup_is_found_where_the_load_is_constant() {
         assert!(with(open(changing), None), "{changing}");
     }
     let users = vec![(Nanos::ZERO, 2), (Nanos::from_secs(5), 8)];
-    assert!(with(closed(), Users::changing(users)));
+    assert!(with(closed(), UserSteps::changing(users)));
 }
 
 #[test]

@@ -49,7 +49,7 @@ impl CallNames {
 
 /// The variables of one call and message.
 #[derive(Debug)]
-pub(super) struct Variables {
+pub(super) struct CallVariables {
     pub(super) names: Arc<CallNames>,
     pub(super) host: Arc<dyn Host>,
     pub(super) call: RequestContext,
@@ -74,7 +74,7 @@ const FIELDS: &[&str] = &[
     "UUID",
 ];
 
-impl Variables {
+impl CallVariables {
     /// `{{.WorkerID}}`: the prefix, the worker and the connection, as ghz writes them.
     fn worker(&self) -> Value {
         let workers = &self.names.workers;
@@ -114,7 +114,7 @@ impl Variables {
     }
 }
 
-impl Object for Variables {
+impl Object for CallVariables {
     fn type_name(&self) -> &str {
         "*runner.CallData"
     }

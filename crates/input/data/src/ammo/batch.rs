@@ -20,12 +20,12 @@ pub(super) struct Batch {
 }
 
 /// Header fields that stand in a file, each as name and value, for the entries behind them.
-pub(super) type Standing = Arc<[(String, String)]>;
+pub(super) type StandingHeaders = Arc<[(String, String)]>;
 
 /// Fields that entries have in common.
 #[derive(Clone, Debug)]
 struct Shared {
-    standing: Standing,
+    standing: StandingHeaders,
     fields: Range<usize>,
 }
 
@@ -108,7 +108,7 @@ impl Batch {
     }
 
     /// The entries that follow have these fields, and none of their own.
-    pub(super) fn share(&mut self, standing: &Standing) {
+    pub(super) fn share(&mut self, standing: &StandingHeaders) {
         let known = self.shared.as_ref();
         if known.is_some_and(|shared| Arc::ptr_eq(&shared.standing, standing)) {
             return;

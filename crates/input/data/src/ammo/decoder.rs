@@ -1,6 +1,6 @@
 //! The formats, each a decoder that takes a file entry by entry.
 
-use super::batch::{Batch, Standing};
+use super::batch::{Batch, StandingHeaders};
 use super::step::Step;
 use super::{access_log, call_json, json_line, raw, uri};
 use crate::feed::JsonValues;
@@ -57,7 +57,7 @@ impl FromStr for AmmoFormat {
 pub(super) struct Decoder {
     format: AmmoFormat,
     /// The header fields that stand for the entries that follow.
-    standing: Standing,
+    standing: StandingHeaders,
     values: JsonValues,
     log: LogReader,
 }

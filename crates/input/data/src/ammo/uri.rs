@@ -2,7 +2,7 @@
 //! all entries that follow. In `uripost` the body's length stands before the target, and the body
 //! behind the line.
 
-use super::batch::{Batch, Standing};
+use super::batch::{Batch, StandingHeaders};
 use super::step::{Step, line, text};
 use super::target::start_entry;
 use drumfire_plan::Header;
@@ -11,7 +11,12 @@ use drumfire_plan::Header;
 const STANDING_BYTES_MAX: usize = 64 << 10;
 
 /// The next line of `uri`.
-pub(super) fn step(standing: &mut Standing, window: &[u8], is_last: bool, out: &mut Batch) -> Step {
+pub(super) fn step(
+    standing: &mut StandingHeaders,
+    window: &[u8],
+    is_last: bool,
+    out: &mut Batch,
+) -> Step {
     let read = line(window, is_last).and_then(|(line, bytes)| Ok((text(line)?, bytes)));
     let (line, bytes) = match read {
         Ok(read) => read,
@@ -29,7 +34,7 @@ pub(super) fn step(standing: &mut Standing, window: &[u8], is_last: bool, out: &
 
 /// The next line of `uripost`, with its body.
 pub(super) fn step_post(
-    standing: &mut Standing,
+    standing: &mut StandingHeaders,
     window: &[u8],
     is_last: bool,
     out: &mut Batch,
@@ -81,7 +86,7 @@ pub(super) fn body<'a>(length: &str, rest: &'a [u8], is_last: bool) -> Result<&'
 
 /// A target with a tag.
 fn push_request(
-    standing: &Standing,
+    standing: &StandingHeaders,
     method: &str,
     line: &str,
     body: Option<&[u8]>,
@@ -98,7 +103,7 @@ fn push_request(
 }
 
 /// A line in brackets.
-fn header(standing: &mut Standing, line: &str, bytes: usize) -> Step {
+fn header(standing: &mut StandingHeaders, line: &str, bytes: usize) -> Step {
     let inner = line
         .strip_prefix('[')
         .and_then(|line| line.strip_suffix(']'));

@@ -64,7 +64,7 @@ impl<'de> Visitor<'de> for Row<'_> {
         let mut expected = 0;
         let known = self.known;
         self.seen.clear();
-        while let Some(place) = members.next_key_seed(Name { known, expected })? {
+        while let Some(place) = members.next_key_seed(ColumnName { known, expected })? {
             expected = place + 1;
             self.seen.push(place);
             self.plain[place] &= members.next_value_seed(Plain)?;
@@ -77,12 +77,12 @@ impl<'de> Visitor<'de> for Row<'_> {
 }
 
 /// The place of a column, from its name.
-struct Name<'a> {
+struct ColumnName<'a> {
     known: Known<'a>,
     expected: usize,
 }
 
-impl<'de> DeserializeSeed<'de> for Name<'_> {
+impl<'de> DeserializeSeed<'de> for ColumnName<'_> {
     type Value = usize;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<usize, D::Error> {
@@ -90,7 +90,7 @@ impl<'de> DeserializeSeed<'de> for Name<'_> {
     }
 }
 
-impl Visitor<'_> for Name<'_> {
+impl Visitor<'_> for ColumnName<'_> {
     type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

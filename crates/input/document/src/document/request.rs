@@ -5,7 +5,7 @@
 //! the form notes.
 
 use super::Ammo;
-use crate::{CallOptions, Count, Expect, Field, Fields, Payload, Stream, Switch, Text};
+use crate::{CallOptions, Count, ExpectSettings, Field, Fields, Payload, Stream, Switch, Text};
 
 /// A request, or a list of requests.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub struct Request {
     /// The options of the call.
     pub options: CallOptions,
     /// The conditions under which the response is ok.
-    pub expect: Expect,
+    pub expect: ExpectSettings,
     /// The timeout of a request other than a call.
     pub timeout: Option<Text>,
     /// The variables that take their values from the response, each with the source of the value.
@@ -44,7 +44,7 @@ impl Request {
             data: Data::default(),
             stream: Stream::default(),
             options: CallOptions::default(),
-            expect: Expect::default(),
+            expect: ExpectSettings::default(),
             timeout: None,
             take: Vec::new(),
         }

@@ -10,7 +10,7 @@ use crate::keys::fields::{Entry as _, Fields, Known, text};
 use crate::keys::node::Node;
 use crate::keys::schema::{self, Definitions, Properties};
 use crate::keys::tree::{Tree, escaped};
-use crate::keys::{Flag, Group, Key, KeyValue};
+use crate::keys::{DocumentKey, Flag, Group, KeyValue};
 use crate::{Field, Layer, Part, Payload, Place, Placed, Text};
 use serde_json::{Number, Value};
 
@@ -20,7 +20,7 @@ pub(crate) struct PayloadKeys {
     text: &'static str,
     file: &'static str,
     base64: &'static str,
-    pub(crate) keys: &'static [Key],
+    pub(crate) keys: &'static [DocumentKey],
 }
 
 /// The body of an HTTP request: bytes, JSON as a tree, or a web form.
@@ -29,7 +29,7 @@ pub(crate) const BODY: PayloadKeys = PayloadKeys {
     file: "body_file",
     base64: "body_base64",
     keys: &[
-        Key {
+        DocumentKey {
             name: "body",
             flag: Some(
                 Flag::new(
@@ -43,33 +43,33 @@ pub(crate) const BODY: PayloadKeys = PayloadKeys {
             value: KeyValue::Scalar,
             words: "Body as a string",
         },
-        Key {
+        DocumentKey {
             name: "body_file",
             flag: None,
             value: KeyValue::Scalar,
             words: "File with the content",
         },
-        Key {
+        DocumentKey {
             name: "body_base64",
             flag: None,
             value: KeyValue::Scalar,
             words: "Content in base64",
         },
-        Key {
+        DocumentKey {
             name: "json",
             flag: None,
             value: KeyValue::Tree,
             words: "Body as JSON, written as a tree; its strings are templates. The default \
                     `Content-Type` is `application/json`",
         },
-        Key {
+        DocumentKey {
             name: "form",
             flag: None,
             value: Vec::<Field>::VALUE,
             words: "Fields of a web form; their values are templates, which drumfire encodes. The \
                     default `Content-Type` is `application/x-www-form-urlencoded`",
         },
-        Key {
+        DocumentKey {
             name: "multipart",
             flag: Some(
                 Flag::new(
@@ -93,7 +93,7 @@ pub(crate) const DATA: PayloadKeys = PayloadKeys {
     file: "data_file",
     base64: "data_base64",
     keys: &[
-        Key {
+        DocumentKey {
             name: "data",
             flag: Some(
                 Flag::new(
@@ -109,13 +109,13 @@ pub(crate) const DATA: PayloadKeys = PayloadKeys {
             words: "Message as JSON, written as a tree or as a string; its strings are templates. A \
                     list has several messages",
         },
-        Key {
+        DocumentKey {
             name: "data_file",
             flag: None,
             value: KeyValue::Scalar,
             words: "File with the content",
         },
-        Key {
+        DocumentKey {
             name: "data_base64",
             flag: None,
             value: KeyValue::Scalar,
@@ -334,7 +334,7 @@ impl Json {
 
 /// The body of a pool's requests.
 impl Fields for Option<Payload> {
-    const KEYS: &'static [Key] = BODY.keys;
+    const KEYS: &'static [DocumentKey] = BODY.keys;
 
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known {
         BODY.set(self, key, node, found)
@@ -366,7 +366,7 @@ impl Layer for Option<Payload> {
 pub(crate) struct CallPayload(pub(crate) Option<Payload>);
 
 impl Fields for CallPayload {
-    const KEYS: &'static [Key] = DATA.keys;
+    const KEYS: &'static [DocumentKey] = DATA.keys;
 
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known {
         DATA.set(&mut self.0, key, node, found)

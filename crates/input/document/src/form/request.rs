@@ -12,8 +12,8 @@ use crate::keys::schema::{self, Definitions};
 use crate::keys::tree::Tree;
 use crate::keys::{Flag, Group, KeyValue, On};
 use crate::{
-    Ask, CallOptions, Count, Data, Expect, Field, Fields as Carried, Payload, Place, Placed,
-    Request, Stream, Switch, Text,
+    Ask, CallOptions, Count, Data, ExpectSettings, Field, Fields as Carried, Payload, Place,
+    Placed, Request, Stream, Switch, Text,
 };
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ table! {
             Flag::new(Group::Call, "-H, --metadata <METADATA>",
                 "Metadata `key: value`; the value is a template; repeatable");
         metadata_file: Option<Text> = "File with the metadata of a call, as a JSON object";
-        expect: Expect = "What the response must be to count as ok; absent keys come from the pool";
+        expect: ExpectSettings = "What the response must be to count as ok; absent keys come from the pool";
         timeout: Option<Text> =
             "Maximum total time of this HTTP request, such as `5s`, instead of the pool's; `0` means no limit. For a call, use `deadline`";
         take: Vec<Field> =

@@ -22,7 +22,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
         text,
         name: name.into(),
         lines: std::iter::once(0).chain(ends).collect(),
-        last: Cell::new(Spot { at: 0, column: 1 }),
+        last: Cell::new(TextPosition { at: 0, column: 1 }),
     };
     match DeTable::parse(text) {
         Ok(table) => {
@@ -45,12 +45,12 @@ struct Reader<'a> {
     /// The byte offset of each line.
     lines: Vec<usize>,
     /// The last place that was computed.
-    last: Cell<Spot>,
+    last: Cell<TextPosition>,
 }
 
 /// A byte offset in the text, and its column from 1.
 #[derive(Clone, Copy)]
-struct Spot {
+struct TextPosition {
     at: usize,
     column: u64,
 }
@@ -65,14 +65,14 @@ impl Reader<'_> {
         let start = line.checked_sub(1).map_or(0, |line| self.lines[line]);
         let from = match self.last.get() {
             last if (start..=span.start).contains(&last.at) => last,
-            _ => Spot {
+            _ => TextPosition {
                 at: start,
                 column: 1,
             },
         };
         let between = self.text.get(from.at..span.start).unwrap_or_default();
         let column = from.column + between.chars().count() as u64;
-        self.last.set(Spot {
+        self.last.set(TextPosition {
             at: span.start,
             column,
         });

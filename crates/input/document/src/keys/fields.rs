@@ -7,12 +7,12 @@
 //! and the value is absent. Absent values are not printed. An unknown key is noted with the most
 //! similar known key, and read as that key.
 
-use super::key::{Key, KeyValue};
+use super::key::{DocumentKey, KeyValue};
 use super::node::Node;
 use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use crate::habits::{self, On};
+use crate::habits::{self, HabitPlace};
 use crate::{Count, Field, Layer, Place, Placed, Switch, Text};
 use drumfire_plan::nearest;
 use serde_json::Value;
@@ -40,7 +40,7 @@ pub(crate) trait Entry: Sized {
 /// A struct whose fields are keys of one mapping.
 pub(crate) trait Fields: Default + Layer {
     /// The keys of this struct, without the keys of structs that share its mapping.
-    const KEYS: &'static [Key];
+    const KEYS: &'static [DocumentKey];
     /// Appends the names of all keys.
     fn keys(out: &mut Vec<&'static str>) {
         out.extend(Self::KEYS.iter().map(|key| key.name));
@@ -120,7 +120,7 @@ macro_rules! table {
         }
 
         impl $crate::keys::fields::Fields for $name {
-            const KEYS: &'static [$crate::keys::Key] = &[$($crate::keys::Key {
+            const KEYS: &'static [$crate::keys::DocumentKey] = &[$($crate::keys::DocumentKey {
                 name: $crate::keys::fields::key_name!($($key)? $field),
                 flag: $crate::keys::fields::flag_of_row!($($flag)?),
                 value: <$type as $crate::keys::fields::Entry>::VALUE,
@@ -241,7 +241,7 @@ pub(crate) fn unknown<'a>(
     found: &mut Findings,
 ) -> Option<&'a str> {
     let name = key.value.escape_debug();
-    if let Some(habit) = habits::find(On::Key, &key.value) {
+    if let Some(habit) = habits::find(HabitPlace::Key, &key.value) {
         let message = format!("{what} has no key `{name}`; {}", habit.ours);
         found.add(&key.place, message);
         return None;

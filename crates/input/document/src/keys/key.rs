@@ -8,12 +8,12 @@ pub struct KeyTable {
     /// The name by which [`KeyValue`] refers to the table.
     pub name: &'static str,
     /// The keys, in the order of printing.
-    pub keys: Vec<Key>,
+    pub keys: Vec<DocumentKey>,
 }
 
 /// One key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct DocumentKey {
     /// The name of the key.
     pub name: &'static str,
     /// The flag that sets the key, if any.

@@ -6,7 +6,7 @@ use crate::{Count, Field, Switch, Text};
 
 table! {
     /// The source of the schema of calls: files, or the server.
-    pub struct Schema [] {
+    pub struct SchemaSource [] {
         proto: Vec<Text> =
             "The `.proto` files of the calls; without any schema, drumfire fetches it from the server",
             Flag::new(Group::Schema, "--proto <FILE>",

@@ -23,14 +23,14 @@ table! {
         expect_continue: Option<Switch> = "Wait for `100 Continue` before sending a body",
             Flag::new(Group::Request, "--expect-continue",
                 "Send `Expect: 100-continue` before a body");
-        expect: Expect =
+        expect: ExpectSettings =
             "What a response must be to count as ok; by default, its status is in `100-399`";
     } []
 }
 
 table! {
     /// The conditions under which a response is ok; all of them must hold.
-    pub struct Expect [] {
+    pub struct ExpectSettings [] {
         status: Option<Text> =
             "Statuses that are ok, such as `200-299, 301`; `2xx` is `200-299`. For calls, names such as `OK, NOT_FOUND`, by default `OK`",
             Flag::new(Group::Request, "--expect-status <LIST>",
@@ -97,7 +97,7 @@ table! {
     } []
 }
 
-nested!(Expect => "expect");
+nested!(ExpectSettings => "expect");
 
 impl Kept {
     /// Every exchange in full.

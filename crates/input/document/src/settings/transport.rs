@@ -6,7 +6,7 @@ use crate::{Count, Switch, Text};
 
 table! {
     /// The target, and the way to it.
-    pub struct Reach [] {
+    pub struct ReachSettings [] {
         target: Option<Text> =
             "Server of requests that give only a path, such as `https://shop.test`; for calls also `HOST:PORT`, `grpc://HOST:PORT` or `unix:PATH`";
         plaintext: Option<Switch> = "Make calls without TLS",
@@ -105,7 +105,7 @@ table! {
 
 table! {
     /// The limits of the phases of an exchange in time; 0 means no limit.
-    pub struct Timeouts [] {
+    pub struct TimeoutSettings [] {
         timeout: Option<Text> = "Maximum total time of a request, such as `5s`; `0` means no limit",
             Flag::new(Group::Timeouts, "--timeout <TIME>",
                 "Timeout of an exchange, from taking a connection to the last byte [default: 30s]").first();
@@ -124,7 +124,7 @@ table! {
 
 table! {
     /// The settings of https targets. Files are PEM.
-    pub struct Tls [] {
+    pub struct TlsSettings [] {
         insecure: Option<Switch> = "Accept certificates without checking them",
             Flag::new(Group::Tls, "-k, --insecure",
                 "Skip the verification of certificates (noted in the report)").first();
@@ -145,4 +145,4 @@ table! {
     } []
 }
 
-nested!(Tls => "tls");
+nested!(TlsSettings => "tls");

@@ -124,8 +124,8 @@ prop_compose! {
                unresolved in some(), lookup in some(), name_server in some(), source_ip in texts(), proxy in some(),
                proxy_tunnel in switch(), proxy_agent in some(), no_proxy in texts(),
                unix_socket in some())
-        -> Reach {
-            Reach { target, plaintext, resolve, addresses, unresolved, lookup, name_server, source_ip, proxy,
+        -> ReachSettings {
+            ReachSettings { target, plaintext, resolve, addresses, unresolved, lookup, name_server, source_ip, proxy,
                     proxy_tunnel, proxy_agent, no_proxy,
                     unix_socket }
         }
@@ -135,8 +135,8 @@ prop_compose! {
     fn expect()(status in some(), time in some(), header in listed(), body in texts(),
                 body_size in some(), body_hash in some(), json in listed(), xml in listed(),
                 css in listed(), js in some())
-        -> Expect {
-            Expect { status, time, header, body, body_size, body_hash, json, xml, css, js }
+        -> ExpectSettings {
+            ExpectSettings { status, time, header, body, body_size, body_hash, json, xml, css, js }
         }
 }
 
@@ -164,20 +164,20 @@ prop_compose! {
 prop_compose! {
     fn timeouts()(timeout in some(), connect_timeout in some(), tls_timeout in some(),
                   head_timeout in some())
-        -> Timeouts { Timeouts { timeout, connect_timeout, tls_timeout, head_timeout } }
+        -> TimeoutSettings { TimeoutSettings { timeout, connect_timeout, tls_timeout, head_timeout } }
 }
 
 prop_compose! {
     fn tls()(insecure in switch(), cacert in some(), cert in some(), key in some(),
              server_name in some(), full_handshakes in switch(), resumption in some())
-        -> Tls { Tls { insecure, cacert, cert, key, server_name, full_handshakes, resumption } }
+        -> TlsSettings { TlsSettings { insecure, cacert, cert, key, server_name, full_handshakes, resumption } }
 }
 
 prop_compose! {
     fn schema()(proto in texts(), import_path in texts(), protoset in some(), target in some(),
                 metadata in listed())
-        -> Schema {
-            Schema { proto, import_path, protoset, reflection: Reflection { target, metadata } }
+        -> SchemaSource {
+            SchemaSource { proto, import_path, protoset, reflection: Reflection { target, metadata } }
         }
 }
 
@@ -316,7 +316,7 @@ fn call() -> impl Strategy<Value = Request> {
             data,
             stream,
             options,
-            expect: Expect::default(),
+            expect: ExpectSettings::default(),
             timeout: None,
             take: Vec::new(),
         },

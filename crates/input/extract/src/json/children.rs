@@ -1,6 +1,6 @@
 //! The members of an object and the elements of an array, one after the other.
 
-use super::path::{Segment, Selector};
+use super::path::{PathSegment, Selector};
 use super::scan::{Broken, Scanner};
 use super::text::is_same;
 
@@ -136,7 +136,7 @@ pub(super) fn find(
 
 /// The position of the single value to which the segments lead from the value at `at`.
 pub(super) fn find_one(
-    segments: &[Segment],
+    segments: &[PathSegment],
     scanner: &mut Scanner<'_>,
     mut at: usize,
 ) -> Result<Option<usize>, Broken> {

@@ -6,7 +6,7 @@
 mod filter;
 
 use super::cursor::Cursor;
-use super::path::{Path, Segment, Selector, Slice};
+use super::path::{Path, PathSegment, Selector, Slice};
 use crate::ParseError;
 
 /// The maximum length of a path, in bytes.
@@ -43,7 +43,7 @@ fn with_root(text: &str) -> String {
 }
 
 /// All consecutive segments.
-fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, ParseError> {
+fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<PathSegment>, ParseError> {
     let mut segments = Vec::new();
     loop {
         let start = cursor.position();
@@ -57,7 +57,7 @@ fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, ParseError> {
             cursor.go_to(start);
             return Ok(segments);
         };
-        segments.push(Segment {
+        segments.push(PathSegment {
             descends,
             selectors,
         });

@@ -9,12 +9,12 @@ use std::fmt;
 /// A path from the root of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<PathSegment>,
 }
 
 /// One step of a path, from a value to values within it.
 #[derive(Clone, Debug)]
-pub(super) struct Segment {
+pub(super) struct PathSegment {
     /// Whether the segment also visits all descendants of the value.
     pub(super) descends: bool,
     pub(super) selectors: Vec<Selector>,
@@ -63,7 +63,7 @@ pub(super) enum Filter {
 pub(super) struct Query {
     /// Whether the query begins at `$` instead of `@`.
     pub(super) is_absolute: bool,
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<PathSegment>,
 }
 
 /// One side of a comparison, or an argument.
@@ -93,13 +93,13 @@ pub(super) enum Literal {
 #[derive(Clone, Debug)]
 pub(super) struct Matching {
     pub(super) text: Operand,
-    pub(super) expression: Expression,
+    pub(super) expression: PatternExpression,
     pub(super) is_whole: bool,
 }
 
 /// The expression that a text is matched against.
 #[derive(Clone, Debug)]
-pub(super) enum Expression {
+pub(super) enum PatternExpression {
     /// An expression in the path. Without a pattern it is invalid and matches nothing.
     Fixed(Option<Box<Pattern>>),
     /// An expression in the body.
@@ -158,7 +158,7 @@ impl Path {
 }
 
 /// Whether the segments lead to at most one value.
-pub(super) fn is_singular(segments: &[Segment]) -> bool {
+pub(super) fn is_singular(segments: &[PathSegment]) -> bool {
     segments.iter().all(|segment| {
         !segment.descends
             && matches!(

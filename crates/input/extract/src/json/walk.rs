@@ -4,7 +4,7 @@
 mod judge;
 
 use super::children::{Child, Children, find};
-use super::path::{Segment, Selector, Slice};
+use super::path::{PathSegment, Selector, Slice};
 use super::scan::Scanner;
 use crate::NoValue;
 use judge::{Place, holds};
@@ -37,7 +37,7 @@ impl<'a, 's, 'v> Walk<'a, 's, 'v> {
     }
 
     /// Visits every value to which the segments lead from the value at `at`.
-    pub(super) fn follow(&mut self, at: usize, segments: &[Segment]) -> Flow {
+    pub(super) fn follow(&mut self, at: usize, segments: &[PathSegment]) -> Flow {
         match segments.split_first() {
             None => (self.visit)(at),
             Some((segment, rest)) if segment.descends => self.descend(at, segment, rest, 0),
@@ -45,7 +45,13 @@ impl<'a, 's, 'v> Walk<'a, 's, 'v> {
         }
     }
 
-    fn descend(&mut self, at: usize, segment: &Segment, rest: &[Segment], depth: usize) -> Flow {
+    fn descend(
+        &mut self,
+        at: usize,
+        segment: &PathSegment,
+        rest: &[PathSegment],
+        depth: usize,
+    ) -> Flow {
         if depth == DEPTH_MAX {
             let deep = "has values nested deeper than 512 levels";
             return Err(self.scanner.beyond(deep).into());
@@ -58,7 +64,7 @@ impl<'a, 's, 'v> Walk<'a, 's, 'v> {
         })
     }
 
-    fn select(&mut self, at: usize, segment: &Segment, rest: &[Segment]) -> Flow {
+    fn select(&mut self, at: usize, segment: &PathSegment, rest: &[PathSegment]) -> Flow {
         for selector in &segment.selectors {
             let flow = match selector {
                 Selector::Wildcard => {
@@ -88,7 +94,7 @@ impl<'a, 's, 'v> Walk<'a, 's, 'v> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn slice(&mut self, at: usize, slice: Slice, rest: &[Segment]) -> Flow {
+    fn slice(&mut self, at: usize, slice: Slice, rest: &[PathSegment]) -> Flow {
         let mut children = Children::scan(self.scanner, at);
         let mut elements = Vec::new();
         if children.are_elements() {

@@ -1,6 +1,6 @@
 //! The values of `--form`: `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, with attributes after `;`.
 
-use crate::exchange::{FormPart, PartContent, Words};
+use crate::exchange::{FormPart, PartBody, Words};
 use crate::shape::shown;
 
 /// The attributes of curl that a plan lacks.
@@ -39,7 +39,7 @@ pub(super) fn parts(given: &str) -> Result<Parts, String> {
         Some('@') => files(name, &value[1..], &mut made)?,
         _ => {
             let mut words = Cursor::new(value, None);
-            let text = PartContent::Text(Words::Plain(words.word()));
+            let text = PartBody::Text(Words::Plain(words.word()));
             let part = attributes(name, text, &mut words, &mut made.notes)?;
             made.parts.push(part);
         }
@@ -52,7 +52,7 @@ fn files(name: &str, list: &str, made: &mut Parts) -> Result<(), String> {
     let mut words = Cursor::new(list, Some(','));
     loop {
         let path = words.word();
-        let file = PartContent::File(path.clone());
+        let file = PartBody::File(path.clone());
         let mut part = attributes(name, file, &mut words, &mut made.notes)?;
         if part.media_type.is_none() {
             let named = part.file_name.as_deref().unwrap_or(&path);
@@ -77,7 +77,7 @@ fn files(name: &str, list: &str, made: &mut Parts) -> Result<(), String> {
 /// A part with the attributes that follow its content.
 fn attributes(
     name: &str,
-    content: PartContent,
+    content: PartBody,
     words: &mut Cursor<'_>,
     notes: &mut Vec<String>,
 ) -> Result<FormPart, String> {
@@ -204,14 +204,14 @@ fn of_file(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{Parts, parts};
-    use crate::exchange::PartContent;
+    use crate::exchange::PartBody;
 
     /// `NAME CONTENT [FILENAME] [TYPE]` for each part, then the notes.
     fn shown(made: Parts) -> String {
         let parts = made.parts.into_iter().map(|part| {
             let content = match &part.content {
-                PartContent::Text(words) => words.as_str().to_owned(),
-                PartContent::File(path) => format!("@{path}"),
+                PartBody::Text(words) => words.as_str().to_owned(),
+                PartBody::File(path) => format!("@{path}"),
             };
             let more = [part.file_name, part.media_type].into_iter().flatten();
             let all = [part.name, content].into_iter().chain(more);

@@ -1,7 +1,7 @@
 //! The requests of a command line: one for each URL that it expands to.
 
 use super::{Auth, Command, DataContent, UrlForm, glob, url};
-use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words, origin};
+use crate::exchange::{Body, Exchange, FormPart, ImportedRequests, PartBody, Words, origin};
 use crate::shape::shown;
 
 impl Command {
@@ -71,7 +71,7 @@ impl Command {
     ///
     /// # Errors
     /// If curl refuses the options, or a plan can't contain the body.
-    pub(super) fn finish(mut self, all: &mut Exchanges) -> Result<(), String> {
+    pub(super) fn finish(mut self, all: &mut ImportedRequests) -> Result<(), String> {
         self.check_methods()?;
         let mut query = std::mem::take(&mut self.query);
         if self.data_in_query && !self.data.is_empty() && !query.is_empty() {
@@ -124,7 +124,7 @@ impl Command {
         url: String,
         body: Option<Body>,
         is_upload: bool,
-        all: &mut Exchanges,
+        all: &mut ImportedRequests,
     ) -> Exchange {
         let url = match self.auth {
             Auth::Basic => url,
@@ -152,7 +152,7 @@ impl Command {
     }
 
     /// Adds the fields that follow from the body and the user.
-    fn own_fields(&mut self, body: Option<&Body>, all: &mut Exchanges) {
+    fn own_fields(&mut self, body: Option<&Body>, all: &mut ImportedRequests) {
         let is_form = matches!(body, Some(Body::Parts(_)));
         if is_form {
             // A written media type lacks the boundary.
@@ -217,8 +217,7 @@ fn without_user(url: &str) -> String {
 
 /// The flag by which a body, or a part of it, comes from standard input.
 fn of_stdin(body: Option<&Body>, uploads: &[Vec<String>]) -> Option<&'static str> {
-    let is_stdin =
-        |part: &FormPart| matches!(&part.content, PartContent::File(path) if path == "-");
+    let is_stdin = |part: &FormPart| matches!(&part.content, PartBody::File(path) if path == "-");
     let is_upload = uploads
         .iter()
         .flatten()

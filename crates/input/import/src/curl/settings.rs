@@ -1,12 +1,12 @@
 //! Options that are settings of the whole plan.
 
-use crate::exchange::{Exchanges, placed};
+use crate::exchange::{ImportedRequests, placed};
 
 /// The maximum number of redirects with `-L`.
 const REDIRECTS: &str = "50";
 
 /// A flag that is a setting of the plan; whether it was one.
-pub(super) fn setting(name: &str, value: &str, all: &mut Exchanges) -> bool {
+pub(super) fn setting(name: &str, value: &str, all: &mut ImportedRequests) -> bool {
     let text = || Some(placed(value.to_owned()));
     let defaults = &mut all.document.defaults;
     match name {

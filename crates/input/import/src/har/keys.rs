@@ -1,25 +1,25 @@
 //! The objects of an HTTP archive with their keys.
 
-use crate::shape::{Inner, Shape};
+use crate::shape::{Shape, ValueShape};
 
 pub(super) static ARCHIVE: Shape = Shape {
     of: "the archive",
-    used: &[("log", Inner::One(&LOG))],
+    used: &[("log", ValueShape::One(&LOG))],
     idle: &[],
 };
 
 pub(super) static LOG: Shape = Shape {
     of: "the log",
-    used: &[("entries", Inner::List(&ENTRY))],
+    used: &[("entries", ValueShape::List(&ENTRY))],
     idle: &["browser", "comment", "creator", "pages", "version"],
 };
 
 pub(super) static ENTRY: Shape = Shape {
     of: "entries",
     used: &[
-        ("request", Inner::One(&REQUEST)),
-        ("startedDateTime", Inner::Value),
-        ("time", Inner::Value),
+        ("request", ValueShape::One(&REQUEST)),
+        ("startedDateTime", ValueShape::Value),
+        ("time", ValueShape::Value),
     ],
     idle: &[
         "cache",
@@ -35,12 +35,12 @@ pub(super) static ENTRY: Shape = Shape {
 pub(super) static REQUEST: Shape = Shape {
     of: "requests",
     used: &[
-        ("cookies", Inner::List(&COOKIE)),
-        ("headers", Inner::List(&PAIR)),
-        ("method", Inner::Value),
-        ("postData", Inner::One(&BODY)),
-        ("queryString", Inner::List(&PAIR)),
-        ("url", Inner::Value),
+        ("cookies", ValueShape::List(&COOKIE)),
+        ("headers", ValueShape::List(&PAIR)),
+        ("method", ValueShape::Value),
+        ("postData", ValueShape::One(&BODY)),
+        ("queryString", ValueShape::List(&PAIR)),
+        ("url", ValueShape::Value),
     ],
     // The version is negotiated with the server again, and sizes follow from the rest.
     idle: &["bodySize", "comment", "headersSize", "httpVersion"],
@@ -48,7 +48,7 @@ pub(super) static REQUEST: Shape = Shape {
 
 pub(super) static COOKIE: Shape = Shape {
     of: "cookies",
-    used: &[("name", Inner::Value), ("value", Inner::Value)],
+    used: &[("name", ValueShape::Value), ("value", ValueShape::Value)],
     // Cookies in a request have only names and values.
     idle: &[
         "comment", "domain", "expires", "httpOnly", "path", "sameSite", "secure",
@@ -57,17 +57,17 @@ pub(super) static COOKIE: Shape = Shape {
 
 pub(super) static PAIR: Shape = Shape {
     of: "pairs",
-    used: &[("name", Inner::Value), ("value", Inner::Value)],
+    used: &[("name", ValueShape::Value), ("value", ValueShape::Value)],
     idle: &["comment"],
 };
 
 pub(super) static BODY: Shape = Shape {
     of: "bodies",
     used: &[
-        ("encoding", Inner::Value),
-        ("mimeType", Inner::Value),
-        ("params", Inner::List(&PARAM)),
-        ("text", Inner::Value),
+        ("encoding", ValueShape::Value),
+        ("mimeType", ValueShape::Value),
+        ("params", ValueShape::List(&PARAM)),
+        ("text", ValueShape::Value),
     ],
     idle: &["comment"],
 };
@@ -75,10 +75,10 @@ pub(super) static BODY: Shape = Shape {
 pub(super) static PARAM: Shape = Shape {
     of: "fields of a body",
     used: &[
-        ("contentType", Inner::Value),
-        ("fileName", Inner::Value),
-        ("name", Inner::Value),
-        ("value", Inner::Value),
+        ("contentType", ValueShape::Value),
+        ("fileName", ValueShape::Value),
+        ("name", ValueShape::Value),
+        ("value", ValueShape::Value),
     ],
     idle: &["comment"],
 };

@@ -60,7 +60,7 @@ fn keys_of_archives_and_entries() {
     // The times of entries define pauses, which this test does not request.
     let timeless = Shape {
         of: keys::ENTRY.of,
-        used: &[("request", crate::shape::Inner::Value)],
+        used: &[("request", crate::shape::ValueShape::Value)],
         idle: &[
             "pageref",
             "response",

@@ -1,8 +1,8 @@
 //! Bodies of operations: JSON, web forms, multipart forms, texts.
 
-use super::style::{Encoding, Style, written};
+use super::style::{Encoding, ParameterStyle, written};
 use super::{Reader, example};
-use crate::exchange::{Body, Exchange, FormPart, MADE_UUID, PartContent, Words};
+use crate::exchange::{Body, Exchange, FormPart, MADE_UUID, PartBody, Words};
 use crate::library::{Node, text};
 use crate::sample;
 use crate::shape::shown;
@@ -192,7 +192,7 @@ impl Reader<'_> {
                 value => {
                     let style = self.encoding_style(encoding);
                     let explode = encoding.get("explode").value().as_bool();
-                    let explodes = explode.unwrap_or(style == Style::Form);
+                    let explodes = explode.unwrap_or(style == ParameterStyle::Form);
                     let made = written(name, value, style, explodes, Encoding::Nothing);
                     if made.is_nested {
                         self.note_nested(encoding_place(media, name));
@@ -206,16 +206,16 @@ impl Reader<'_> {
         fields
     }
 
-    fn encoding_style(&mut self, encoding: Node<'_>) -> Style {
+    fn encoding_style(&mut self, encoding: Node<'_>) -> ParameterStyle {
         let Some(name) = encoding.get("style").str() else {
-            return Style::Form;
+            return ParameterStyle::Form;
         };
-        match Style::named(name).filter(|style| style.fits("query")) {
+        match ParameterStyle::named(name).filter(|style| style.fits("query")) {
             Some(style) => style,
             None => {
                 let finding = format!("the style `{}` does not fit a form", shown(name));
                 self.all.notes.add_at(finding, || encoding.place());
-                Style::Form
+                ParameterStyle::Form
             }
         }
     }
@@ -264,7 +264,7 @@ impl Reader<'_> {
                 }
                 parts.push(FormPart {
                     name: name.clone(),
-                    content: PartContent::Text(Words::of_document(&content)),
+                    content: PartBody::Text(Words::of_document(&content)),
                     file_name: is_file.then(|| name.clone()),
                     media_type: given.or(usual).map(str::to_owned),
                 });

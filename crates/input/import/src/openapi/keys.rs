@@ -1,48 +1,51 @@
 //! The objects of OpenAPI 3.0, 3.1 and 3.2 with their keys.
 
-use crate::shape::{Inner, Shape};
+use crate::shape::{Shape, ValueShape};
 
 pub(super) static DOCUMENT: Shape = Shape {
     of: "the document's keys",
     used: &[
-        ("components", Inner::Value),
-        ("openapi", Inner::Value),
-        ("paths", Inner::Value),
-        ("security", Inner::Value),
-        ("servers", Inner::List(&SERVER)),
-        ("webhooks", Inner::Value),
+        ("components", ValueShape::Value),
+        ("openapi", ValueShape::Value),
+        ("paths", ValueShape::Value),
+        ("security", ValueShape::Value),
+        ("servers", ValueShape::List(&SERVER)),
+        ("webhooks", ValueShape::Value),
     ],
     idle: &["$self", "externalDocs", "info", "jsonSchemaDialect", "tags"],
 };
 
 pub(super) static SERVER: Shape = Shape {
     of: "servers",
-    used: &[("url", Inner::Value), ("variables", Inner::Map(&VARIABLE))],
+    used: &[
+        ("url", ValueShape::Value),
+        ("variables", ValueShape::Map(&VARIABLE)),
+    ],
     idle: &["description", "name"],
 };
 
 pub(super) static VARIABLE: Shape = Shape {
     of: "server variables",
-    used: &[("default", Inner::Value), ("enum", Inner::Values)],
+    used: &[("default", ValueShape::Value), ("enum", ValueShape::Values)],
     idle: &["description"],
 };
 
 pub(super) static PATH: Shape = Shape {
     of: "paths",
     used: &[
-        ("$ref", Inner::Text),
-        ("additionalOperations", Inner::Value),
-        ("delete", Inner::Value),
-        ("get", Inner::Value),
-        ("head", Inner::Value),
-        ("options", Inner::Value),
-        ("parameters", Inner::Value),
-        ("patch", Inner::Value),
-        ("post", Inner::Value),
-        ("put", Inner::Value),
-        ("query", Inner::Value),
-        ("servers", Inner::List(&SERVER)),
-        ("trace", Inner::Value),
+        ("$ref", ValueShape::Text),
+        ("additionalOperations", ValueShape::Value),
+        ("delete", ValueShape::Value),
+        ("get", ValueShape::Value),
+        ("head", ValueShape::Value),
+        ("options", ValueShape::Value),
+        ("parameters", ValueShape::Value),
+        ("patch", ValueShape::Value),
+        ("post", ValueShape::Value),
+        ("put", ValueShape::Value),
+        ("query", ValueShape::Value),
+        ("servers", ValueShape::List(&SERVER)),
+        ("trace", ValueShape::Value),
     ],
     idle: &["description", "summary"],
 };
@@ -50,12 +53,12 @@ pub(super) static PATH: Shape = Shape {
 pub(super) static OPERATION: Shape = Shape {
     of: "operations",
     used: &[
-        ("deprecated", Inner::Switch),
-        ("operationId", Inner::Value),
-        ("parameters", Inner::Value),
-        ("requestBody", Inner::Value),
-        ("security", Inner::Value),
-        ("servers", Inner::List(&SERVER)),
+        ("deprecated", ValueShape::Switch),
+        ("operationId", ValueShape::Value),
+        ("parameters", ValueShape::Value),
+        ("requestBody", ValueShape::Value),
+        ("security", ValueShape::Value),
+        ("servers", ValueShape::List(&SERVER)),
     ],
     idle: &[
         "description",
@@ -69,24 +72,24 @@ pub(super) static OPERATION: Shape = Shape {
 pub(super) static PARAMETER: Shape = Shape {
     of: "parameters",
     used: &[
-        ("$ref", Inner::Text),
-        ("allowReserved", Inner::Switch),
-        ("content", Inner::Map(&MEDIA_TYPE)),
-        ("example", Inner::Value),
-        ("examples", Inner::Map(&EXAMPLE)),
-        ("explode", Inner::Switch),
-        ("in", Inner::Text),
-        ("name", Inner::Text),
-        ("required", Inner::Switch),
-        ("schema", Inner::One(&SCHEMA)),
-        ("style", Inner::Text),
+        ("$ref", ValueShape::Text),
+        ("allowReserved", ValueShape::Switch),
+        ("content", ValueShape::Map(&MEDIA_TYPE)),
+        ("example", ValueShape::Value),
+        ("examples", ValueShape::Map(&EXAMPLE)),
+        ("explode", ValueShape::Switch),
+        ("in", ValueShape::Text),
+        ("name", ValueShape::Text),
+        ("required", ValueShape::Switch),
+        ("schema", ValueShape::One(&SCHEMA)),
+        ("style", ValueShape::Text),
     ],
     idle: &["allowEmptyValue", "deprecated", "description"],
 };
 
 pub(super) static BODY: Shape = Shape {
     of: "request bodies",
-    used: &[("$ref", Inner::Text), ("content", Inner::Value)],
+    used: &[("$ref", ValueShape::Text), ("content", ValueShape::Value)],
     // A body is sent whether or not it is required.
     idle: &["description", "required"],
 };
@@ -94,12 +97,12 @@ pub(super) static BODY: Shape = Shape {
 pub(super) static MEDIA_TYPE: Shape = Shape {
     of: "media types",
     used: &[
-        ("$ref", Inner::Text),
-        ("encoding", Inner::Map(&ENCODING)),
-        ("example", Inner::Value),
-        ("examples", Inner::Map(&EXAMPLE)),
-        ("itemSchema", Inner::One(&SCHEMA)),
-        ("schema", Inner::One(&SCHEMA)),
+        ("$ref", ValueShape::Text),
+        ("encoding", ValueShape::Map(&ENCODING)),
+        ("example", ValueShape::Value),
+        ("examples", ValueShape::Map(&EXAMPLE)),
+        ("itemSchema", ValueShape::One(&SCHEMA)),
+        ("schema", ValueShape::One(&SCHEMA)),
     ],
     idle: &[],
 };
@@ -107,9 +110,9 @@ pub(super) static MEDIA_TYPE: Shape = Shape {
 pub(super) static ENCODING: Shape = Shape {
     of: "encodings",
     used: &[
-        ("contentType", Inner::Text),
-        ("explode", Inner::Switch),
-        ("style", Inner::Text),
+        ("contentType", ValueShape::Text),
+        ("explode", ValueShape::Switch),
+        ("style", ValueShape::Text),
     ],
     // A plan encodes the fields of forms, and the server decodes the same value.
     idle: &["allowReserved"],
@@ -118,9 +121,9 @@ pub(super) static ENCODING: Shape = Shape {
 pub(super) static EXAMPLE: Shape = Shape {
     of: "examples",
     used: &[
-        ("$ref", Inner::Text),
-        ("dataValue", Inner::Value),
-        ("value", Inner::Value),
+        ("$ref", ValueShape::Text),
+        ("dataValue", ValueShape::Value),
+        ("value", ValueShape::Value),
     ],
     idle: &["description", "summary"],
 };
@@ -128,41 +131,41 @@ pub(super) static EXAMPLE: Shape = Shape {
 pub(super) static SCHEMA: Shape = Shape {
     of: "schemas",
     used: &[
-        ("$dynamicRef", Inner::Text),
-        ("$ref", Inner::Text),
-        ("additionalProperties", Inner::One(&SCHEMA)),
-        ("allOf", Inner::List(&SCHEMA)),
-        ("anyOf", Inner::List(&SCHEMA)),
-        ("const", Inner::Value),
-        ("contentEncoding", Inner::Text),
-        ("contentMediaType", Inner::Text),
-        ("contentSchema", Inner::One(&SCHEMA)),
-        ("default", Inner::Value),
-        ("discriminator", Inner::One(&DISCRIMINATOR)),
-        ("enum", Inner::Values),
-        ("example", Inner::Value),
-        ("examples", Inner::Value),
-        ("exclusiveMaximum", Inner::Value),
-        ("exclusiveMinimum", Inner::Value),
-        ("format", Inner::Text),
-        ("items", Inner::One(&SCHEMA)),
-        ("maxItems", Inner::Number),
-        ("maxLength", Inner::Number),
-        ("maxProperties", Inner::Number),
-        ("maximum", Inner::Number),
-        ("minItems", Inner::Number),
-        ("minLength", Inner::Number),
-        ("minProperties", Inner::Number),
-        ("minimum", Inner::Number),
-        ("multipleOf", Inner::Number),
-        ("oneOf", Inner::List(&SCHEMA)),
-        ("pattern", Inner::Text),
-        ("prefixItems", Inner::List(&SCHEMA)),
-        ("properties", Inner::Map(&SCHEMA)),
-        ("readOnly", Inner::Switch),
-        ("required", Inner::Values),
-        ("type", Inner::Texts),
-        ("uniqueItems", Inner::Switch),
+        ("$dynamicRef", ValueShape::Text),
+        ("$ref", ValueShape::Text),
+        ("additionalProperties", ValueShape::One(&SCHEMA)),
+        ("allOf", ValueShape::List(&SCHEMA)),
+        ("anyOf", ValueShape::List(&SCHEMA)),
+        ("const", ValueShape::Value),
+        ("contentEncoding", ValueShape::Text),
+        ("contentMediaType", ValueShape::Text),
+        ("contentSchema", ValueShape::One(&SCHEMA)),
+        ("default", ValueShape::Value),
+        ("discriminator", ValueShape::One(&DISCRIMINATOR)),
+        ("enum", ValueShape::Values),
+        ("example", ValueShape::Value),
+        ("examples", ValueShape::Value),
+        ("exclusiveMaximum", ValueShape::Value),
+        ("exclusiveMinimum", ValueShape::Value),
+        ("format", ValueShape::Text),
+        ("items", ValueShape::One(&SCHEMA)),
+        ("maxItems", ValueShape::Number),
+        ("maxLength", ValueShape::Number),
+        ("maxProperties", ValueShape::Number),
+        ("maximum", ValueShape::Number),
+        ("minItems", ValueShape::Number),
+        ("minLength", ValueShape::Number),
+        ("minProperties", ValueShape::Number),
+        ("minimum", ValueShape::Number),
+        ("multipleOf", ValueShape::Number),
+        ("oneOf", ValueShape::List(&SCHEMA)),
+        ("pattern", ValueShape::Text),
+        ("prefixItems", ValueShape::List(&SCHEMA)),
+        ("properties", ValueShape::Map(&SCHEMA)),
+        ("readOnly", ValueShape::Switch),
+        ("required", ValueShape::Values),
+        ("type", ValueShape::Texts),
+        ("uniqueItems", ValueShape::Switch),
     ],
     // Names, descriptions, and rules about values that are not generated: undescribed properties
     // and items, and nulls.
@@ -192,18 +195,21 @@ pub(super) static SCHEMA: Shape = Shape {
 
 pub(super) static DISCRIMINATOR: Shape = Shape {
     of: "discriminators",
-    used: &[("mapping", Inner::Value), ("propertyName", Inner::Text)],
+    used: &[
+        ("mapping", ValueShape::Value),
+        ("propertyName", ValueShape::Text),
+    ],
     idle: &["defaultMapping"],
 };
 
 pub(super) static XML: Shape = Shape {
     of: "`xml` objects",
     used: &[
-        ("attribute", Inner::Switch),
-        ("name", Inner::Text),
-        ("namespace", Inner::Value),
-        ("prefix", Inner::Value),
-        ("wrapped", Inner::Switch),
+        ("attribute", ValueShape::Switch),
+        ("name", ValueShape::Text),
+        ("namespace", ValueShape::Value),
+        ("prefix", ValueShape::Value),
+        ("wrapped", ValueShape::Switch),
     ],
     idle: &[],
 };
@@ -211,11 +217,11 @@ pub(super) static XML: Shape = Shape {
 pub(super) static SECURITY: Shape = Shape {
     of: "security schemes",
     used: &[
-        ("$ref", Inner::Text),
-        ("in", Inner::Text),
-        ("name", Inner::Text),
-        ("scheme", Inner::Text),
-        ("type", Inner::Texts),
+        ("$ref", ValueShape::Text),
+        ("in", ValueShape::Text),
+        ("name", ValueShape::Text),
+        ("scheme", ValueShape::Text),
+        ("type", ValueShape::Texts),
     ],
     // How a secret is obtained is irrelevant: the plan takes it from the environment.
     idle: &[

@@ -46,8 +46,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds a credential to a request.
-    fn prove(&mut self, scheme: &str, proof: Proof<'_>, exchange: &mut Exchange) {
-        let Proof { place, name, value } = proof;
+    fn prove(&mut self, scheme: &str, proof: RequestCredential<'_>, exchange: &mut Exchange) {
+        let RequestCredential { place, name, value } = proof;
         let is_header = place == "header";
         if is_header && Header::new(name, b"").is_err() {
             self.all.note(format!(
@@ -89,15 +89,15 @@ impl<'a> Reader<'a> {
 }
 
 /// A credential: a field of the header, the query or the cookies.
-struct Proof<'a> {
+struct RequestCredential<'a> {
     place: &'a str,
     name: &'a str,
     value: String,
 }
 
 /// The credential of a security scheme.
-fn proof(scheme: Node<'_>) -> Result<Proof<'_>, String> {
-    let bearer = || Proof {
+fn proof(scheme: Node<'_>) -> Result<RequestCredential<'_>, String> {
+    let bearer = || RequestCredential {
         place: "header",
         name: "Authorization",
         value: "Bearer ${secret:env:TOKEN:-none-yet}".to_owned(),
@@ -110,7 +110,7 @@ fn proof(scheme: Node<'_>) -> Result<Proof<'_>, String> {
     match (scheme.get("type").str().unwrap_or_default(), way.as_str()) {
         ("http", "basic") => {
             let usual = STANDARD.encode("user:password");
-            Ok(Proof {
+            Ok(RequestCredential {
                 value: format!("Basic ${{secret:env:BASIC:-{usual}}}"),
                 ..bearer()
             })
@@ -118,7 +118,7 @@ fn proof(scheme: Node<'_>) -> Result<Proof<'_>, String> {
         ("http", "bearer") | ("oauth2" | "openIdConnect", _) => Ok(bearer()),
         ("http", way) => Err(format!("the HTTP scheme `{}` is not supported", shown(way))),
         ("apiKey", _) => match scheme.get("in").str() {
-            Some(place @ ("header" | "query" | "cookie")) => Ok(Proof {
+            Some(place @ ("header" | "query" | "cookie")) => Ok(RequestCredential {
                 place,
                 name: scheme.get("name").str().unwrap_or("X-Api-Key"),
                 value: "${secret:env:API_KEY:-none-yet}".to_owned(),

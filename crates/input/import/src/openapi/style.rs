@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// How a parameter's value is serialized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum ParameterStyle {
     Matrix,
     Label,
     Simple,
@@ -28,7 +28,7 @@ pub(super) enum Encoding {
     Nothing,
 }
 
-impl Style {
+impl ParameterStyle {
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "matrix" => Self::Matrix,
@@ -148,7 +148,7 @@ fn single(value: &Value) -> String {
 pub(super) fn written(
     name: &str,
     value: &Value,
-    style: Style,
+    style: ParameterStyle,
     explodes: bool,
     encoding: Encoding,
 ) -> Written {
@@ -162,13 +162,13 @@ pub(super) fn written(
     let parts = Parts::from_value(value, encoding);
     let alone = |text: String| vec![(String::new(), text)];
     let pairs = match (style, parts) {
-        (Style::Simple, parts) => alone(parts.joined(",", explodes)),
-        (Style::Label, parts) => {
+        (ParameterStyle::Simple, parts) => alone(parts.joined(",", explodes)),
+        (ParameterStyle::Label, parts) => {
             let separator = if explodes { "." } else { "," };
             alone(format!(".{}", parts.joined(separator, explodes)))
         }
-        (Style::Matrix, parts) => alone(parts.matrix(&own_name, explodes)),
-        (Style::DeepObject, Parts::Members(_)) => {
+        (ParameterStyle::Matrix, parts) => alone(parts.matrix(&own_name, explodes)),
+        (ParameterStyle::DeepObject, Parts::Members(_)) => {
             let mut pairs = Vec::new();
             deep(name, value, encoding, &mut pairs, 0);
             pairs
@@ -178,13 +178,15 @@ pub(super) fn written(
             let items = items.into_iter().map(|item| (own_name.clone(), item));
             items.collect()
         }
-        (Style::SpaceDelimited, parts) => {
+        (ParameterStyle::SpaceDelimited, parts) => {
             vec![(own_name, parts.joined(&encoding.encoded(" "), false))]
         }
-        (Style::PipeDelimited, parts) => {
+        (ParameterStyle::PipeDelimited, parts) => {
             vec![(own_name, parts.joined(&encoding.encoded("|"), false))]
         }
-        (Style::Form | Style::DeepObject, parts) => vec![(own_name, parts.joined(",", false))],
+        (ParameterStyle::Form | ParameterStyle::DeepObject, parts) => {
+            vec![(own_name, parts.joined(",", false))]
+        }
     };
     Written { pairs, is_nested }
 }
@@ -218,13 +220,13 @@ fn deep(
 
 #[cfg(test)]
 mod tests {
-    use super::{Encoding, Style, written};
+    use super::{Encoding, ParameterStyle, written};
     use serde_json::json;
 
     /// The table of OpenAPI 3.1, "Style Examples", with RFC 6570 where both differ.
-    const TABLE: [(Style, bool, [&str; 4]); 11] = [
+    const TABLE: [(ParameterStyle, bool, [&str; 4]); 11] = [
         (
-            Style::Matrix,
+            ParameterStyle::Matrix,
             false,
             [
                 ";color",
@@ -234,7 +236,7 @@ mod tests {
             ],
         ),
         (
-            Style::Matrix,
+            ParameterStyle::Matrix,
             true,
             [
                 ";color",
@@ -244,17 +246,17 @@ mod tests {
             ],
         ),
         (
-            Style::Label,
+            ParameterStyle::Label,
             false,
             [".", ".blue", ".blue,black,brown", ".B,150,G,200,R,100"],
         ),
         (
-            Style::Label,
+            ParameterStyle::Label,
             true,
             [".", ".blue", ".blue.black.brown", ".B=150.G=200.R=100"],
         ),
         (
-            Style::Form,
+            ParameterStyle::Form,
             false,
             [
                 "color=",
@@ -264,7 +266,7 @@ mod tests {
             ],
         ),
         (
-            Style::Form,
+            ParameterStyle::Form,
             true,
             [
                 "color=",
@@ -274,17 +276,17 @@ mod tests {
             ],
         ),
         (
-            Style::Simple,
+            ParameterStyle::Simple,
             false,
             ["", "blue", "blue,black,brown", "B,150,G,200,R,100"],
         ),
         (
-            Style::Simple,
+            ParameterStyle::Simple,
             true,
             ["", "blue", "blue,black,brown", "B=150,G=200,R=100"],
         ),
         (
-            Style::SpaceDelimited,
+            ParameterStyle::SpaceDelimited,
             false,
             [
                 "color=",
@@ -294,7 +296,7 @@ mod tests {
             ],
         ),
         (
-            Style::PipeDelimited,
+            ParameterStyle::PipeDelimited,
             false,
             [
                 "color=",
@@ -304,7 +306,7 @@ mod tests {
             ],
         ),
         (
-            Style::DeepObject,
+            ParameterStyle::DeepObject,
             true,
             [
                 "color=",
@@ -350,14 +352,20 @@ mod tests {
                 true,
             ),
         ] {
-            let made = written("n", &value, Style::Form, false, encoding);
+            let made = written("n", &value, ParameterStyle::Form, false, encoding);
             assert_eq!(
                 (made.joined("&").as_str(), made.is_nested),
                 (text, is_nested)
             );
         }
         let value = json!({"a": {"b": 1}, "c": [2, 3]});
-        let made = written("n", &value, Style::DeepObject, true, Encoding::Nothing);
+        let made = written(
+            "n",
+            &value,
+            ParameterStyle::DeepObject,
+            true,
+            Encoding::Nothing,
+        );
         assert_eq!(made.joined("&"), "n[a][b]=1&n[c][0]=2&n[c][1]=3");
         assert!(made.is_nested);
     }

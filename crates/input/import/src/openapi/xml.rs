@@ -102,7 +102,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::Reader;
-    use crate::library::Library;
+    use crate::library::FileLibrary;
     use serde_json::json;
 
     /// The examples of OpenAPI 3.1, section "XML Object".
@@ -150,7 +150,7 @@ mod tests {
                 "<root><aliens><animal>a</animal><animal>b</animal></aliens></root>",
             ),
         ] {
-            let library = Library::from_value(schema);
+            let library = FileLibrary::from_value(schema);
             let made = Reader::new(&library, true).xml(library.root(), &value);
             let made = made.split_once('\n').map(|(_, made)| made.to_owned());
             assert_eq!(made.as_deref(), Some(xml));

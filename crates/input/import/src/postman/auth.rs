@@ -1,6 +1,6 @@
 //! The authentication of a request.
 
-use super::{Pair, Reader, Use, pairs};
+use super::{EnabledPair, Reader, TextUse, pairs};
 use crate::exchange::{Exchange, Words};
 use crate::library::Node;
 use crate::shape::shown;
@@ -20,7 +20,7 @@ const KEYS: [(&str, &[&str]); 3] = [
 ];
 
 /// A credential of the client: a field of the header or the query.
-struct Proof {
+struct ClientCredential {
     place: &'static str,
     field: String,
     value: Words,
@@ -50,13 +50,13 @@ impl Reader {
         let Some(proof) = self.proof(kind, &own) else {
             return;
         };
-        let Proof {
+        let ClientCredential {
             place,
             field,
             value,
         } = proof;
         if place == "query" {
-            let pair = self.plan_words(&field, Use::Url);
+            let pair = self.plan_words(&field, TextUse::Url);
             let url = exchange.url.in_plan();
             let sign = if url.contains('?') { '&' } else { '?' };
             exchange.url = Words::Plan(format!("{url}{sign}{pair}={}", value.in_plan()));
@@ -90,12 +90,12 @@ impl Reader {
     }
 
     /// The credential that an authentication sends.
-    fn proof(&mut self, kind: &str, own: &[Pair<'_>]) -> Option<Proof> {
+    fn proof(&mut self, kind: &str, own: &[EnabledPair<'_>]) -> Option<ClientCredential> {
         let value = |key: &str| {
             let found = own.iter().find(|pair| pair.key == key);
-            found.map(Pair::text).unwrap_or_default()
+            found.map(EnabledPair::text).unwrap_or_default()
         };
-        let authorization = |value: Words| Proof {
+        let authorization = |value: Words| ClientCredential {
             place: "header",
             field: "Authorization".to_owned(),
             value,
@@ -131,12 +131,12 @@ impl Reader {
                 self.note_here("an API key without a name is left out".to_owned());
                 return None;
             }
-            "apikey" if value("in") == "query" => Proof {
+            "apikey" if value("in") == "query" => ClientCredential {
                 place: "query",
                 field: value("key"),
-                value: Words::Plan(self.plan_words(&value("value"), Use::Url)),
+                value: Words::Plan(self.plan_words(&value("value"), TextUse::Url)),
             },
-            "apikey" => Proof {
+            "apikey" => ClientCredential {
                 place: "header",
                 field: value("key"),
                 value: self.words(&value("value")),
@@ -151,9 +151,9 @@ impl Reader {
     }
 
     /// The token of OAuth 2.
-    fn oauth2(&mut self, value: &dyn Fn(&str) -> String) -> Proof {
+    fn oauth2(&mut self, value: &dyn Fn(&str) -> String) -> ClientCredential {
         let token = value("accessToken");
-        let authorization = |value: Words| Proof {
+        let authorization = |value: Words| ClientCredential {
             place: "header",
             field: "Authorization".to_owned(),
             value,
@@ -167,10 +167,10 @@ impl Reader {
             ));
         }
         if value("addTokenTo") == "queryParams" {
-            return Proof {
+            return ClientCredential {
                 place: "query",
                 field: "access_token".to_owned(),
-                value: Words::Plan(self.plan_words(&token, Use::Url)),
+                value: Words::Plan(self.plan_words(&token, TextUse::Url)),
             };
         }
         let prefix = value("headerPrefix");

@@ -1,7 +1,7 @@
 //! The bodies of a collection.
 
-use super::{Pair, Reader};
-use crate::exchange::{Body, Exchange, FormPart, PartContent, Words};
+use super::{EnabledPair, Reader};
+use crate::exchange::{Body, Exchange, FormPart, PartBody, Words};
 use crate::library::Node;
 use crate::shape::shown;
 use serde_json::{Value, json};
@@ -112,7 +112,7 @@ impl Reader {
     }
 
     /// The key of a pair; an unknown variable is left in the key and noted.
-    fn key(&mut self, pair: &Pair<'_>, name: &str) -> String {
+    fn key(&mut self, pair: &EnabledPair<'_>, name: &str) -> String {
         self.fixed(&pair.key).unwrap_or_else(|| {
             let finding = "the name of a field has a variable without a value and stays as it is";
             let place = || format!("`{}` of {}", shown(&pair.key), shown(name));
@@ -122,7 +122,7 @@ impl Reader {
     }
 
     /// The parts of a form.
-    fn parts(&mut self, pairs: &[Pair<'_>], name: &str) -> Vec<FormPart> {
+    fn parts(&mut self, pairs: &[EnabledPair<'_>], name: &str) -> Vec<FormPart> {
         let mut parts = Vec::new();
         for pair in pairs {
             let source = pair.node.get("src");
@@ -138,9 +138,9 @@ impl Reader {
             }
             let mut paths: Vec<String> = source.list().filter_map(Node::text).collect();
             paths.extend(source.text());
-            let contents: Vec<PartContent> = match is_file {
-                true => paths.into_iter().map(PartContent::File).collect(),
-                false => vec![PartContent::Text(self.words(&pair.text()))],
+            let contents: Vec<PartBody> = match is_file {
+                true => paths.into_iter().map(PartBody::File).collect(),
+                false => vec![PartBody::Text(self.words(&pair.text()))],
             };
             if contents.is_empty() {
                 let finding = "a part of a form is a file without a name and is left out";
@@ -149,7 +149,7 @@ impl Reader {
             }
             let key = self.key(pair, name);
             for content in contents {
-                if let PartContent::File(path) = &content {
+                if let PartBody::File(path) = &content {
                     self.note_file(path);
                 }
                 parts.push(FormPart {

@@ -1,7 +1,7 @@
 //! Postman's generated values (`{{$randomInt}}`), and their equivalents in a plan: templates, and
 //! columns of a feed of generated values.
 
-use super::{Reader, Use};
+use super::{Reader, TextUse};
 use crate::exchange::placed;
 use crate::shape::shown;
 use drumfire_document::{Feed, FeedRows, Field};
@@ -109,7 +109,7 @@ static COLUMNS: [Column; 21] = [
 
 impl Reader {
     /// The template for a generated value; `None` if a plan has no equivalent.
-    pub(super) fn dynamic(&mut self, name: &str, purpose: Use) -> Option<String> {
+    pub(super) fn dynamic(&mut self, name: &str, purpose: TextUse) -> Option<String> {
         if let Some((_, template)) = TEMPLATES.iter().find(|(known, _)| *known == name) {
             return Some((*template).to_owned());
         }
@@ -125,7 +125,7 @@ impl Reader {
             let place = shown(&self.place);
             self.all.notes.add_at(finding, || place);
         }
-        let escape = if purpose == Use::Url {
+        let escape = if purpose == TextUse::Url {
             " | urlescape"
         } else {
             ""

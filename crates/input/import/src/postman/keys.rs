@@ -1,15 +1,15 @@
 //! The objects of Postman collections, versions 2.0 and 2.1, with their keys.
 
-use crate::shape::{Inner, Shape};
+use crate::shape::{Shape, ValueShape};
 
 pub(super) static COLLECTION: Shape = Shape {
     of: "the collection",
     used: &[
-        ("auth", Inner::Value),
-        ("event", Inner::List(&EVENT)),
-        ("item", Inner::Value),
-        ("protocolProfileBehavior", Inner::One(&BEHAVIOUR)),
-        ("variable", Inner::List(&VARIABLE)),
+        ("auth", ValueShape::Value),
+        ("event", ValueShape::List(&EVENT)),
+        ("item", ValueShape::Value),
+        ("protocolProfileBehavior", ValueShape::One(&BEHAVIOUR)),
+        ("variable", ValueShape::List(&VARIABLE)),
     ],
     idle: &["info"],
 };
@@ -17,12 +17,12 @@ pub(super) static COLLECTION: Shape = Shape {
 pub(super) static ITEM: Shape = Shape {
     of: "items",
     used: &[
-        ("auth", Inner::Value),
-        ("event", Inner::List(&EVENT)),
-        ("item", Inner::Value),
-        ("name", Inner::Value),
-        ("protocolProfileBehavior", Inner::One(&BEHAVIOUR)),
-        ("request", Inner::Value),
+        ("auth", ValueShape::Value),
+        ("event", ValueShape::List(&EVENT)),
+        ("item", ValueShape::Value),
+        ("name", ValueShape::Value),
+        ("protocolProfileBehavior", ValueShape::One(&BEHAVIOUR)),
+        ("request", ValueShape::Value),
     ],
     idle: &[
         "_postman_id",
@@ -36,11 +36,11 @@ pub(super) static ITEM: Shape = Shape {
 pub(super) static REQUEST: Shape = Shape {
     of: "requests",
     used: &[
-        ("auth", Inner::Value),
-        ("body", Inner::One(&BODY)),
-        ("header", Inner::Value),
-        ("method", Inner::Value),
-        ("url", Inner::Value),
+        ("auth", ValueShape::Value),
+        ("body", ValueShape::One(&BODY)),
+        ("header", ValueShape::Value),
+        ("method", ValueShape::Value),
+        ("url", ValueShape::Value),
     ],
     idle: &["description", "name"],
 };
@@ -48,13 +48,13 @@ pub(super) static REQUEST: Shape = Shape {
 pub(super) static URL: Shape = Shape {
     of: "URLs",
     used: &[
-        ("host", Inner::Value),
-        ("path", Inner::Value),
-        ("port", Inner::Value),
-        ("protocol", Inner::Value),
-        ("query", Inner::Value),
-        ("raw", Inner::Value),
-        ("variable", Inner::List(&VARIABLE)),
+        ("host", ValueShape::Value),
+        ("path", ValueShape::Value),
+        ("port", ValueShape::Value),
+        ("protocol", ValueShape::Value),
+        ("query", ValueShape::Value),
+        ("raw", ValueShape::Value),
+        ("variable", ValueShape::List(&VARIABLE)),
     ],
     // A fragment is not sent to the server.
     idle: &["hash"],
@@ -63,14 +63,14 @@ pub(super) static URL: Shape = Shape {
 pub(super) static PAIR: Shape = Shape {
     of: "pairs",
     used: &[
-        ("contentType", Inner::Value),
-        ("disabled", Inner::Value),
-        ("enabled", Inner::Value),
-        ("fileName", Inner::Value),
-        ("key", Inner::Value),
-        ("src", Inner::Value),
-        ("type", Inner::Value),
-        ("value", Inner::Value),
+        ("contentType", ValueShape::Value),
+        ("disabled", ValueShape::Value),
+        ("enabled", ValueShape::Value),
+        ("fileName", ValueShape::Value),
+        ("key", ValueShape::Value),
+        ("src", ValueShape::Value),
+        ("type", ValueShape::Value),
+        ("value", ValueShape::Value),
     ],
     idle: &["description", "equals", "name", "uuid", "warning"],
 };
@@ -78,11 +78,11 @@ pub(super) static PAIR: Shape = Shape {
 pub(super) static VARIABLE: Shape = Shape {
     of: "variables",
     used: &[
-        ("disabled", Inner::Value),
-        ("enabled", Inner::Value),
-        ("id", Inner::Value),
-        ("key", Inner::Value),
-        ("value", Inner::Value),
+        ("disabled", ValueShape::Value),
+        ("enabled", ValueShape::Value),
+        ("id", ValueShape::Value),
+        ("key", ValueShape::Value),
+        ("value", ValueShape::Value),
     ],
     idle: &["description", "name", "system", "type"],
 };
@@ -90,55 +90,58 @@ pub(super) static VARIABLE: Shape = Shape {
 pub(super) static BODY: Shape = Shape {
     of: "bodies",
     used: &[
-        ("disabled", Inner::Value),
-        ("file", Inner::One(&FILE)),
-        ("formdata", Inner::Value),
-        ("graphql", Inner::One(&GRAPHQL)),
-        ("mode", Inner::Value),
-        ("options", Inner::One(&OPTIONS)),
-        ("raw", Inner::Value),
-        ("urlencoded", Inner::Value),
+        ("disabled", ValueShape::Value),
+        ("file", ValueShape::One(&FILE)),
+        ("formdata", ValueShape::Value),
+        ("graphql", ValueShape::One(&GRAPHQL)),
+        ("mode", ValueShape::Value),
+        ("options", ValueShape::One(&OPTIONS)),
+        ("raw", ValueShape::Value),
+        ("urlencoded", ValueShape::Value),
     ],
     idle: &[],
 };
 
 pub(super) static FILE: Shape = Shape {
     of: "files",
-    used: &[("content", Inner::Value), ("src", Inner::Value)],
+    used: &[("content", ValueShape::Value), ("src", ValueShape::Value)],
     idle: &[],
 };
 
 pub(super) static GRAPHQL: Shape = Shape {
     of: "GraphQL bodies",
     used: &[
-        ("operationName", Inner::Value),
-        ("query", Inner::Value),
-        ("variables", Inner::Value),
+        ("operationName", ValueShape::Value),
+        ("query", ValueShape::Value),
+        ("variables", ValueShape::Value),
     ],
     idle: &[],
 };
 
 pub(super) static OPTIONS: Shape = Shape {
     of: "body options",
-    used: &[("raw", Inner::One(&RAW))],
+    used: &[("raw", ValueShape::One(&RAW))],
     // Only the editor uses them: the other kinds of bodies have separate keys.
     idle: &["file", "formdata", "graphql", "urlencoded"],
 };
 
 pub(super) static RAW: Shape = Shape {
     of: "raw options",
-    used: &[("language", Inner::Value)],
+    used: &[("language", ValueShape::Value)],
     idle: &["headerFamily"],
 };
 
 pub(super) static EVENT: Shape = Shape {
     of: "events",
-    used: &[("disabled", Inner::Value), ("script", Inner::Value)],
+    used: &[
+        ("disabled", ValueShape::Value),
+        ("script", ValueShape::Value),
+    ],
     idle: &["id", "listen"],
 };
 
 pub(super) static BEHAVIOUR: Shape = Shape {
     of: "protocolProfileBehavior",
-    used: &[("disableBodyPruning", Inner::Value)],
+    used: &[("disableBodyPruning", ValueShape::Value)],
     idle: &["disableUrlEncoding"],
 };

@@ -114,7 +114,7 @@ impl Reader {
 
     /// A part of a URL in the form of a plan, with invalid characters encoded.
     fn encoded(&mut self, given: &str) -> String {
-        self.plan_words(given, super::Use::Url)
+        self.plan_words(given, super::TextUse::Url)
     }
 }
 

@@ -88,11 +88,11 @@ impl<'s> Statement<'s> {
         out.push_str("syntax = \"proto3\"");
         let lines = source[self.start..self.end].matches('\n').count();
         out.push_str(&"\n".repeat(lines));
-        let mut before = Before::Other;
+        let mut before = TokenContext::Other;
         let mut rest = &source[self.end..];
         while !rest.is_empty() {
             // Visibility to other files changes no bytes.
-            if before == Before::Statement
+            if before == TokenContext::Statement
                 && let Some(behind) = behind_visibility(rest)
             {
                 rest = behind;
@@ -103,22 +103,24 @@ impl<'s> Statement<'s> {
             let is_name = token.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
             match (before, token) {
                 // Reserved names are bare in an edition, and quoted in proto3.
-                (Before::Reserved, name) if is_name && !matches!(name, "to" | "max") => {
+                (TokenContext::Reserved, name) if is_name && !matches!(name, "to" | "max") => {
                     out.push_str(&format!("\"{name}\""));
                 }
                 // Defaults have no effect on the wire, and do not exist in proto3.
-                (Before::Bracket, "default") => out.push_str("features.unused"),
+                (TokenContext::Bracket, "default") => out.push_str("features.unused"),
                 (_, token) => out.push_str(token),
             }
             before = match (before, token) {
                 (before, token) if is_blank(token) => before,
-                (_, "reserved") => Before::Reserved,
-                (Before::Reserved, token) if token != ";" => Before::Reserved,
-                (Before::Bracket | Before::Options, ",") | (_, "[") => Before::Bracket,
-                (_, "]") => Before::Other,
-                (Before::Bracket | Before::Options, _) => Before::Options,
-                (_, ";" | "{" | "}") => Before::Statement,
-                _ => Before::Other,
+                (_, "reserved") => TokenContext::Reserved,
+                (TokenContext::Reserved, token) if token != ";" => TokenContext::Reserved,
+                (TokenContext::Bracket | TokenContext::Options, ",") | (_, "[") => {
+                    TokenContext::Bracket
+                }
+                (_, "]") => TokenContext::Other,
+                (TokenContext::Bracket | TokenContext::Options, _) => TokenContext::Options,
+                (_, ";" | "{" | "}") => TokenContext::Statement,
+                _ => TokenContext::Other,
             };
         }
         out
@@ -127,7 +129,7 @@ impl<'s> Statement<'s> {
 
 /// The context before a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Before {
+enum TokenContext {
     Other,
     /// The end of a statement, or the beginning of a block.
     Statement,

@@ -168,14 +168,14 @@ const EXPRESSION: &str = "x";
 
 /// A position in a list of texts.
 #[derive(Clone, Copy, Debug)]
-struct Cut {
+struct ListPosition {
     text: usize,
     at: usize,
 }
 
 /// The positions of the opening bracket, the commas and the closing bracket of an outermost array.
 /// `None` without an array, or if the text continues before or after it.
-fn cuts(texts: &[&str]) -> Option<Vec<Cut>> {
+fn cuts(texts: &[&str]) -> Option<Vec<ListPosition>> {
     let mut cuts = Vec::new();
     let mut place = JsonPlace::default();
     let mut depth = 0u32;
@@ -203,7 +203,7 @@ fn cuts(texts: &[&str]) -> Option<Vec<Cut>> {
             // White space after the end is allowed.
             ended |= depth == 0 && byte == b']';
             if cut {
-                cuts.push(Cut { text, at });
+                cuts.push(ListPosition { text, at });
             }
         }
     }
@@ -211,7 +211,7 @@ fn cuts(texts: &[&str]) -> Option<Vec<Cut>> {
 }
 
 /// The pieces between two cuts.
-fn between(pieces: &[Piece], from: Cut, to: Cut) -> Vec<Piece> {
+fn between(pieces: &[Piece], from: ListPosition, to: ListPosition) -> Vec<Piece> {
     let mut list = Vec::new();
     for (index, piece) in pieces.iter().enumerate().take(to.text + 1).skip(from.text) {
         let Piece::Text(text) = piece else {

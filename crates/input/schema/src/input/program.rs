@@ -19,7 +19,7 @@ mod tests;
 use drumfire_data::{Escaping, Expression, Piece, RenderContext, Template};
 use drumfire_plan::DataError;
 use prost_reflect::MessageDescriptor;
-use scalar::Scalar;
+use scalar::PlainScalar;
 
 /// The steps that build a message.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ enum Step {
 #[derive(Debug)]
 struct Value {
     tag: Vec<u8>,
-    scalar: Scalar,
+    scalar: PlainScalar,
     /// What to do with the default value.
     zero: Zero,
     /// The text of the value.

@@ -10,32 +10,32 @@ use std::fmt;
 /// The first field or key that a JSON text gives twice, in words. The text was read as a message,
 /// so its depth is bounded.
 pub(super) fn find(descriptor: &MessageDescriptor, text: &str) -> Option<String> {
-    let tree = serde_json::from_str::<Tree>(text).ok()?;
+    let tree = serde_json::from_str::<JsonTree>(text).ok()?;
     in_tree(&tree, Some(descriptor), "")
 }
 
 /// A JSON value with all members of its objects.
-enum Tree {
+enum JsonTree {
     Object(Vec<(String, Self)>),
     Array(Vec<Self>),
     /// A number, text, boolean or null.
     Other,
 }
 
-fn in_tree(tree: &Tree, descriptor: Option<&MessageDescriptor>, path: &str) -> Option<String> {
+fn in_tree(tree: &JsonTree, descriptor: Option<&MessageDescriptor>, path: &str) -> Option<String> {
     let descriptor = descriptor.filter(|descriptor| !is_special(descriptor));
     match tree {
-        Tree::Object(members) => in_object(members, descriptor, path),
-        Tree::Array(elements) => (0usize..)
+        JsonTree::Object(members) => in_object(members, descriptor, path),
+        JsonTree::Array(elements) => (0usize..)
             .zip(elements)
             .find_map(|(n, element)| in_tree(element, descriptor, &format!("{path}[{n}]"))),
-        Tree::Other => None,
+        JsonTree::Other => None,
     }
 }
 
 /// Two spellings of a field, such as `item_id` and `itemId`, are the same name.
 fn in_object(
-    members: &[(String, Tree)],
+    members: &[(String, JsonTree)],
     descriptor: Option<&MessageDescriptor>,
     path: &str,
 ) -> Option<String> {
@@ -65,14 +65,14 @@ fn in_object(
 }
 
 /// The value of a member: a message, a list of them, a map, or something else.
-fn in_member(field: Option<&FieldDescriptor>, value: &Tree, place: &str) -> Option<String> {
+fn in_member(field: Option<&FieldDescriptor>, value: &JsonTree, place: &str) -> Option<String> {
     let message = |field: &FieldDescriptor| match field.kind() {
         Kind::Message(message) => Some(message),
         _ => None,
     };
     let inner = field.and_then(message);
     match (field, value) {
-        (Some(field), Tree::Object(entries)) if field.is_map() => {
+        (Some(field), JsonTree::Object(entries)) if field.is_map() => {
             let values = inner.and_then(|entry| message(&entry.get_field(2)?));
             in_object(entries, None, place).or_else(|| {
                 entries.iter().find_map(|(key, value)| {
@@ -84,7 +84,7 @@ fn in_member(field: Option<&FieldDescriptor>, value: &Tree, place: &str) -> Opti
     }
 }
 
-impl<'de> Deserialize<'de> for Tree {
+impl<'de> Deserialize<'de> for JsonTree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TreeVisitor)
     }
@@ -93,49 +93,49 @@ impl<'de> Deserialize<'de> for Tree {
 struct TreeVisitor;
 
 impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Tree;
+    type Value = JsonTree;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Tree, E> {
-        Ok(Tree::Other)
+    fn visit_bool<E>(self, _: bool) -> Result<JsonTree, E> {
+        Ok(JsonTree::Other)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Tree, E> {
-        Ok(Tree::Other)
+    fn visit_i64<E>(self, _: i64) -> Result<JsonTree, E> {
+        Ok(JsonTree::Other)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Tree, E> {
-        Ok(Tree::Other)
+    fn visit_u64<E>(self, _: u64) -> Result<JsonTree, E> {
+        Ok(JsonTree::Other)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Tree, E> {
-        Ok(Tree::Other)
+    fn visit_f64<E>(self, _: f64) -> Result<JsonTree, E> {
+        Ok(JsonTree::Other)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Tree, E> {
-        Ok(Tree::Other)
+    fn visit_str<E>(self, _: &str) -> Result<JsonTree, E> {
+        Ok(JsonTree::Other)
     }
 
-    fn visit_unit<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Other)
+    fn visit_unit<E>(self) -> Result<JsonTree, E> {
+        Ok(JsonTree::Other)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tree, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<JsonTree, A::Error> {
         let mut elements = Vec::new();
         while let Some(element) = list.next_element()? {
             elements.push(element);
         }
-        Ok(Tree::Array(elements))
+        Ok(JsonTree::Array(elements))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonTree, A::Error> {
         let mut members = Vec::new();
         while let Some(member) = map.next_entry()? {
             members.push(member);
         }
-        Ok(Tree::Object(members))
+        Ok(JsonTree::Object(members))
     }
 }

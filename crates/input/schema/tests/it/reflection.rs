@@ -1,7 +1,7 @@
 //! Sessions with correct and faulty reflection servers.
 
 use drumfire_schema::Schema;
-use drumfire_schema::reflection::{Session, Version, Wanted};
+use drumfire_schema::reflection::{ReflectionVersion, Session, Wanted};
 use prost::Message;
 use prost_reflect::prost_types::{DescriptorProto, FileDescriptorProto};
 use std::collections::HashMap;
@@ -191,7 +191,7 @@ fn an_older_server_is_asked_again() {
     let first = session.next_request().unwrap();
     assert_eq!(session.next_request(), None, "an answer is awaited");
     assert!(session.handle_unimplemented());
-    assert_eq!(session.version(), Version::V1Alpha);
+    assert_eq!(session.version(), ReflectionVersion::V1Alpha);
     assert!(
         session
             .version()

@@ -3,7 +3,7 @@
 //! buckets.
 
 use crate::{
-    BOUNDS, Distribution, Exponential, Family, Label, MetricKind, Point, Snapshot, Unit, Value,
+    BOUNDS, Exponential, Family, Label, MetricKind, Point, Snapshot, TimeDistribution, Unit, Value,
 };
 use prost::Message;
 
@@ -150,13 +150,13 @@ fn value(kind: MetricKind, value: &Value) -> Metric {
     }
 }
 
-fn buckets(times: &Distribution) -> Buckets {
+fn buckets(times: &TimeDistribution) -> Buckets {
     let classic = BOUNDS.iter().zip(times.within);
     let classic = classic.map(|(bound, within)| Bucket {
         cumulative_count: Some(within),
         upper_bound: Some(bound.ns as f64 / 1e9),
     });
-    let native = Native::from_exponential(&times.exponential);
+    let native = NativeBuckets::from_exponential(&times.exponential);
     Buckets {
         sample_count: Some(times.count),
         sample_sum: Some(times.sum),
@@ -170,12 +170,12 @@ fn buckets(times: &Distribution) -> Buckets {
 }
 
 /// Exponential buckets as spans and differences.
-struct Native {
+struct NativeBuckets {
     spans: Vec<Span>,
     deltas: Vec<i64>,
 }
 
-impl Native {
+impl NativeBuckets {
     fn from_exponential(exponential: &Exponential) -> Self {
         let mut native = Self {
             spans: Vec::new(),
@@ -212,7 +212,7 @@ mod tests {
     fn buckets_in_a_row_are_a_span() {
         let bucket = |(index, count)| ExponentialBucket { index, count };
         let of = |buckets: &[(i32, u64)]| {
-            let native = Native::from_exponential(&Exponential {
+            let native = NativeBuckets::from_exponential(&Exponential {
                 zeros: 0,
                 buckets: buckets.iter().copied().map(bucket).collect(),
             });

@@ -6,19 +6,19 @@ use std::fmt::Write as _;
 
 /// The variant of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Syntax {
+pub(super) enum ExpositionSyntax {
     Prometheus,
     OpenMetrics,
 }
 
 /// A snapshot as a page. Writing to a `String` cannot fail.
-pub(super) fn page(snapshot: &Snapshot, syntax: Syntax) -> String {
+pub(super) fn page(snapshot: &Snapshot, syntax: ExpositionSyntax) -> String {
     let mut out = String::with_capacity(16_384);
     for family in &snapshot.families {
         head(family, syntax, &mut out);
         each(family, &mut |scalar| line(&scalar, &mut out));
     }
-    if syntax == Syntax::OpenMetrics {
+    if syntax == ExpositionSyntax::OpenMetrics {
         out.push_str("# EOF\n");
     }
     out
@@ -26,20 +26,20 @@ pub(super) fn page(snapshot: &Snapshot, syntax: Syntax) -> String {
 
 /// Writes the lines about a metric's kind and meaning. OpenMetrics uses the name of the family,
 /// Prometheus' text the name of its samples.
-fn head(family: &Family, syntax: Syntax, out: &mut String) {
+fn head(family: &Family, syntax: ExpositionSyntax, out: &mut String) {
     let name = match syntax {
-        Syntax::OpenMetrics => family.name.into(),
-        Syntax::Prometheus => family.sample_name(),
+        ExpositionSyntax::OpenMetrics => family.name.into(),
+        ExpositionSyntax::Prometheus => family.sample_name(),
     };
     let kind = match (family.kind, syntax) {
         (MetricKind::Counter, _) => "counter",
         (MetricKind::Histogram, _) => "histogram",
-        (MetricKind::Info, Syntax::OpenMetrics) => "info",
-        (MetricKind::Gauge, _) | (MetricKind::Info, Syntax::Prometheus) => "gauge",
+        (MetricKind::Info, ExpositionSyntax::OpenMetrics) => "info",
+        (MetricKind::Gauge, _) | (MetricKind::Info, ExpositionSyntax::Prometheus) => "gauge",
     };
     let _ = writeln!(out, "# HELP {name} {}", family.help);
     let _ = writeln!(out, "# TYPE {name} {kind}");
-    if let (Syntax::OpenMetrics, Some(unit)) = (syntax, family.unit.map(Unit::name)) {
+    if let (ExpositionSyntax::OpenMetrics, Some(unit)) = (syntax, family.unit.map(Unit::name)) {
         let _ = writeln!(out, "# UNIT {name} {unit}");
     }
 }
@@ -81,7 +81,7 @@ fn escape(value: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BOUNDS, Distribution, Label, Point};
+    use crate::{BOUNDS, Label, Point, TimeDistribution};
     use drumfire_measure::Histogram;
     use drumfire_units::Nanos;
 
@@ -95,7 +95,7 @@ mod tests {
             labels: labels.clone(),
             value,
         };
-        let times = Value::Distribution(Box::new(Distribution::from_histogram(&times)));
+        let times = Value::Distribution(Box::new(TimeDistribution::from_histogram(&times)));
         Snapshot {
             families: vec![
                 Family::new(
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn both_texts_have_their_own_heads() {
-        let prometheus = page(&snapshot(), Syntax::Prometheus);
+        let prometheus = page(&snapshot(), ExpositionSyntax::Prometheus);
         let expected = "# HELP x_requests_total Requests.\n\
                         # TYPE x_requests_total counter\n\
                         x_requests_total{pool=\"a \\\"b\\\"\\\\\\n\"} 7\n\
@@ -138,7 +138,7 @@ mod tests {
                         x_run_info 1\n";
         assert!(prometheus.starts_with(expected), "{prometheus}");
         assert!(!prometheus.contains("EOF") && !prometheus.contains("UNIT"));
-        let open = page(&snapshot(), Syntax::OpenMetrics);
+        let open = page(&snapshot(), ExpositionSyntax::OpenMetrics);
         let expected = "# HELP x_requests Requests.\n\
                         # TYPE x_requests counter\n\
                         x_requests_total{pool=\"a \\\"b\\\"\\\\\\n\"} 7\n\
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_distribution_has_a_line_for_each_bound() {
-        let text = page(&snapshot(), Syntax::Prometheus);
+        let text = page(&snapshot(), ExpositionSyntax::Prometheus);
         let lines: Vec<&str> = text
             .lines()
             .filter_map(|line| line.strip_prefix("x_seconds_"))

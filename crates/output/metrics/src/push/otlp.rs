@@ -4,7 +4,7 @@
 //! converts names to Prometheus names gets the names on our page.
 
 use super::{END_BEHIND_NS, Series};
-use crate::{BOUNDS, Distribution, Family, Label, MetricKind, Snapshot, Unit, Value};
+use crate::{BOUNDS, Family, Label, MetricKind, Snapshot, TimeDistribution, Unit, Value};
 use prost::{Message, Oneof};
 
 /// opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest.
@@ -357,7 +357,7 @@ fn distributions(family: &Family, snapshot: &Snapshot) -> Vec<BucketsPoint> {
 }
 
 /// The counts of the buckets, not cumulative.
-fn each_alone(times: &Distribution) -> Vec<u64> {
+fn each_alone(times: &TimeDistribution) -> Vec<u64> {
     let ends = times.within.iter().chain(std::iter::once(&times.count));
     let mut before = 0;
     ends.map(|end| end - std::mem::replace(&mut before, *end))

@@ -20,14 +20,14 @@ struct WriteRequest {
 #[derive(Clone, PartialEq, Message)]
 struct TimeSeries {
     #[prost(message, repeated, tag = "1")]
-    labels: Vec<Pair>,
+    labels: Vec<RemoteLabel>,
     #[prost(message, repeated, tag = "2")]
     samples: Vec<TimedValue>,
 }
 
 /// prometheus.Label.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Message)]
-struct Pair {
+struct RemoteLabel {
     #[prost(string, tag = "1")]
     name: String,
     #[prost(string, tag = "2")]
@@ -57,8 +57,8 @@ struct Metadata {
     unit: String,
 }
 
-fn pair(name: &str, value: &str) -> Pair {
-    Pair {
+fn pair(name: &str, value: &str) -> RemoteLabel {
+    RemoteLabel {
         name: name.to_owned(),
         value: value.to_owned(),
     }
@@ -79,7 +79,7 @@ pub(super) fn request(snapshots: &[&Snapshot], series: Series) -> Result<Vec<u8>
 }
 
 fn message(snapshots: &[&Snapshot], series: Series) -> WriteRequest {
-    let mut all: BTreeMap<Vec<Pair>, Vec<TimedValue>> = BTreeMap::new();
+    let mut all: BTreeMap<Vec<RemoteLabel>, Vec<TimedValue>> = BTreeMap::new();
     for snapshot in snapshots {
         let run = run_label(snapshot);
         let timestamp = milliseconds(snapshot.at_unix_ns);

@@ -101,7 +101,7 @@ pub(super) fn connections(of: &drumfire_measure::Connections) -> Connections {
 }
 
 /// A judged figure. A trend or changes are there if the figure moved.
-pub(super) fn drift(found: &drumfire_measure::Drift) -> Drift {
+pub(super) fn drift(found: &drumfire_measure::DriftFinding) -> Drift {
     let (movement, trend, changes) = match &found.movement {
         drumfire_measure::Movement::Steady => (Movement::Steady, None, &[][..]),
         drumfire_measure::Movement::Trend(trend) => (Movement::Trend, Some(trend), &[][..]),

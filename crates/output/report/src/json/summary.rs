@@ -172,7 +172,7 @@ fn rate(intended: Option<f64>, achieved: f64) -> Rate {
     }
 }
 
-const fn bytes(bytes: drumfire_measure::Bytes) -> Bytes {
+const fn bytes(bytes: drumfire_measure::ByteCounts) -> Bytes {
     Bytes {
         sent: bytes.sent,
         received: bytes.received,

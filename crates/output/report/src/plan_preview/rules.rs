@@ -36,7 +36,7 @@ impl Starts {
 pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
     let rules = plan.thresholds().iter();
     let sentences = rules.filter_map(|rule| {
-        let aim = Aim::from_metric(&rule.metric)?;
+        let aim = QuantileAim::from_metric(&rule.metric)?;
         let mut samples = 0_u64;
         for (number, (pool, starts)) in plan.pools().iter().zip(starts).enumerate() {
             if aim.means(pool) {
@@ -71,7 +71,7 @@ pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
 }
 
 /// The times whose quantile a rule tests.
-struct Aim<'a> {
+struct QuantileAim<'a> {
     /// The pool's name; `None` means every pool.
     pool: Option<&'a str>,
     /// The step's name; `None` means every step.
@@ -81,7 +81,7 @@ struct Aim<'a> {
     quantile: f64,
 }
 
-impl<'a> Aim<'a> {
+impl<'a> QuantileAim<'a> {
     /// The aim of a metric; `None` if the metric is not a quantile of requests or iterations.
     fn from_metric(metric: &'a Metric) -> Option<Self> {
         match metric {

@@ -2,7 +2,7 @@
 //!
 //! A fact of which nothing happened is left out.
 
-use super::{Body, Cell, Column, Extent, Grid, Section};
+use super::{Body, Cell, Column, Grid, PageExtent, Section};
 use crate::line::Ink;
 use crate::quantity::{count, counted, latency, quantile, share, share_tenths};
 use crate::style::Unicode;
@@ -163,7 +163,7 @@ fn spread(connections: &Connections) -> Option<Cell> {
 
 /// A row for each address that connections were opened to, and one for all others. A single address
 /// has no table: its numbers are in the section on transport.
-pub(super) fn addresses(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn addresses(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let grid = address_grid(summary);
     let body = (grid.rows.len() > 1).then_some(Body::Table(grid));
     let explanation = "The addresses of the opened connections. The requests of a connection are \

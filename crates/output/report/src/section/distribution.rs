@@ -4,7 +4,7 @@
 //! apart whatever their distance in milliseconds. Bounds are round numbers (10^(k/n)), so that two
 //! runs with about the same times have the same rows.
 
-use super::{Cell, Column, Extent, Grid, Section, unseen};
+use super::{Cell, Column, Grid, PageExtent, Section, unseen};
 use crate::line::Ink;
 use crate::quantity::{count, enumerated, latency};
 use crate::style::Unicode;
@@ -34,7 +34,7 @@ struct Row {
 
 /// The bars. The remark counts the requests, also those whose end is unknown; they are at the time
 /// that was seen.
-pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let histogram = summary.latency();
     if histogram.count() == 0 {
         return None;

@@ -4,12 +4,14 @@
 //! the movement, its time, and the values on both sides, so that a reader can look for the cause
 //! elsewhere. The figures that did not move share a sentence: silence would mean "not tested".
 
-use super::{Body, Cell, Extent, Facts, Section};
+use super::{Body, Cell, Facts, PageExtent, Section};
 use crate::calendar::rfc3339_seconds;
 use crate::line::Ink;
 use crate::quantity::{enumerated, latency_f64, rate, span};
 use crate::style::Unicode;
-use drumfire_measure::{ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Movement, Summary, Trend};
+use drumfire_measure::{
+    ChangePoint, DRIFT_LEVEL, DriftFigure, DriftFinding, Movement, Summary, Trend,
+};
 use drumfire_units::{ByteSize, Nanos};
 
 const HOUR: Nanos = Nanos::from_secs(3_600);
@@ -18,7 +20,7 @@ const DAY: Nanos = Nanos::from_secs(86_400);
 
 /// A sentence for each figure that moved, and one for the others. A change for the worse is a
 /// warning, and changes no answer.
-pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let first = summary.drift.first()?;
     let words = Words {
         started_at_unix_ns: summary.info.started_at_unix_ns,
@@ -66,7 +68,7 @@ const fn name(figure: DriftFigure) -> &'static str {
 
 /// Whether the movement is for the worse: the rate fell, or another figure grew. With several
 /// changes, the first and the last value count.
-fn is_worse(drift: &Drift) -> bool {
+fn is_worse(drift: &DriftFinding) -> bool {
     let grew = match &drift.movement {
         Movement::Steady => return false,
         Movement::Trend(trend) => trend.to > trend.from,
@@ -87,7 +89,7 @@ struct Words {
 
 impl Words {
     /// The sentence on a figure, with the level of the test, which is for all figures together.
-    fn sentence(&self, drift: &Drift) -> String {
+    fn sentence(&self, drift: &DriftFinding) -> String {
         let name = name(drift.figure);
         let what = match &drift.movement {
             Movement::Steady => format!("{name}: steady"),
@@ -105,7 +107,7 @@ impl Words {
     /// The present tense means that the trend continued to the end. The unit is an hour or a
     /// minute, and the trend lasted at least one of it. A share of failures moves by percentage
     /// points, every other figure in percent of its value at the trend's beginning.
-    fn trend(&self, name: &str, drift: &Drift, trend: &Trend) -> String {
+    fn trend(&self, name: &str, drift: &DriftFinding, trend: &Trend) -> String {
         let goes_on = trend.until >= drift.span.end;
         let plural = drift.figure == DriftFigure::Failed;
         let verb = match (goes_on, trend.to > trend.from) {

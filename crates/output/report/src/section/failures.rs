@@ -3,7 +3,7 @@
 //! `measure` has a row for each message of an outcome. This file gathers the rows of an outcome, with
 //! the statuses and the remedy. Messages and bodies come from servers, and are bounded in number.
 
-use super::{Body, Cell, Column, Extent, Grid, Row, Section};
+use super::{Body, Cell, Column, Grid, PageExtent, Row, Section};
 use crate::line::{Ink, Line};
 use crate::quantity::{count, counted};
 use crate::remedy::remedy_beside;
@@ -25,7 +25,7 @@ const EXAMPLE_MAX: usize = 400;
 
 /// A row for each kind of failure, with its messages and its remedy below; in a full report also
 /// the first bodies of each kind.
-pub(super) fn section(summary: &Summary, extent: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section> {
     let columns = vec![
         Column::words("blame", 0),
         Column::numbers("requests", 0),
@@ -82,7 +82,13 @@ fn kinds(summary: &Summary) -> Vec<FailureKind> {
 impl FailureKind {
     /// Appends the row of the kind, then its messages and its remedy. A single message stands in
     /// the row. Failing statuses stand there, too, and need no remedy.
-    fn push_rows(self, blame: &'static str, summary: &Summary, extent: &Extent, to: &mut Vec<Row>) {
+    fn push_rows(
+        self,
+        blame: &'static str,
+        summary: &Summary,
+        extent: &PageExtent,
+        to: &mut Vec<Row>,
+    ) {
         let message = |row: &ErrorRow| Cell::foreign(row.detail.to_string());
         let statuses = match self.outcome {
             Outcome::HttpStatus => failing_statuses(summary).join(", "),
@@ -128,7 +134,7 @@ impl FailureKind {
 
     /// The remedy: the one of the most frequent message, unless the server closes most connections
     /// after one or two requests.
-    fn remedy(&self, summary: &Summary, extent: &Extent) -> Option<String> {
+    fn remedy(&self, summary: &Summary, extent: &PageExtent) -> Option<String> {
         let connections = &summary.total.connections;
         let closed = connections.closed_by(Closing::Peer) + connections.closed_by(Closing::Reset);
         let carried = &connections.carried;

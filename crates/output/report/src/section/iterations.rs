@@ -2,11 +2,11 @@
 //!
 //! A pool whose iterations are single requests has no rows here: its requests are the iterations.
 
-use super::{Cell, Column, Extent, Grid, Quantiles, Section};
+use super::{Cell, Column, Grid, PageExtent, Quantiles, Section};
 use drumfire_measure::{Iterations, Summary};
 
 /// A row for each pool that has iterations, if there are several pools.
-pub(super) fn of_pools(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn of_pools(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let several = summary.info.pools.len() > 1;
     let pools = summary.pools().filter(|_| several);
     let rows = pools.filter_map(|(pool, of)| Some((pool.name.clone(), of.iterations.as_ref()?)));
@@ -21,7 +21,7 @@ pub(super) fn of_pools(summary: &Summary, _: &Extent) -> Option<Section> {
 
 /// A row for each scenario, if a pool has several. If there are several pools, the name of the pool
 /// stands before the name of the scenario, since two pools may have scenarios of one name.
-pub(super) fn of_scenarios(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn of_scenarios(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let mut rows = Vec::new();
     for (pool, figures) in summary.pools() {
         let named = pool.scenarios.iter().zip(&figures.scenarios);

@@ -3,7 +3,7 @@
 //! The first row is *the* latency. The others explain it: response time consists of waiting, lag
 //! and service time.
 
-use super::{Body, Cell, Column, Extent, Facts, Grid, Section, unseen};
+use super::{Body, Cell, Column, Facts, Grid, PageExtent, Section, unseen};
 use crate::line::Ink;
 use crate::quantity::{count, counted, enumerated, latency_f64};
 use crate::style::Unicode;
@@ -21,7 +21,7 @@ const QUANTILES: [(&str, f64, u8); 5] = [
 ];
 
 /// The table, and remarks on its marks. A run without samples has a sentence instead.
-pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let rows = rows(summary);
     if rows.is_empty() {
         let nothing = Cell::new("nothing was measured").inked(Ink::Dim);

@@ -1,7 +1,7 @@
 //! The plan of the run: target, load and warm-up.
 
 use super::asked::{AskedWords, target};
-use super::{Body, Cell, Extent, Facts, Section};
+use super::{Body, Cell, Facts, PageExtent, Section};
 use crate::quantity::{count, counted, span};
 use crate::style::Unicode;
 use drumfire_measure::{Figures, LoadOrders, Model, PoolInfo, Settling, Summary};
@@ -11,7 +11,7 @@ use drumfire_units::Nanos;
 /// The target, the load and the warm-up. A single pool's load is a line of items; with several
 /// pools, each has a line, and the last line has the facts of the whole run. The warm-up has a
 /// label, because it changes what every figure counts.
-pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let info = &summary.info;
     let threads = counted(u64::from(info.threads), "thread");
     let seed = format!("seed {}", info.seed);

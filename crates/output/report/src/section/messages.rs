@@ -2,7 +2,7 @@
 //!
 //! A reply with a single message has no times of messages, because its response time is the same.
 
-use super::{Cell, Column, Extent, Grid, Section};
+use super::{Cell, Column, Grid, PageExtent, Section};
 use crate::quantity::counted;
 use drumfire_measure::{Messages, Summary};
 use std::cmp::Reverse;
@@ -22,7 +22,7 @@ const GAP: [(&str, f64, u8); 3] = [
 /// A row for each step whose server streams messages, in the order of the plan, if there are several
 /// steps. If there are more rows than the printer's number, only those with the greatest times to
 /// the first message are shown.
-pub(super) fn section(summary: &Summary, extent: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section> {
     let steps = summary.steps();
     if steps.len() < 2 {
         return None;

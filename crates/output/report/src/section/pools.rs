@@ -2,12 +2,12 @@
 //!
 //! The latency of a pool is the one of its own model, since two pools may have different models.
 
-use super::{Cell, Column, Extent, Grid, Quantiles, Section};
+use super::{Cell, Column, Grid, PageExtent, Quantiles, Section};
 use drumfire_measure::Summary;
 
 /// A row for each pool in the plan's order. A run with one pool has no table: its numbers are those
 /// of the run.
-pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let pools: Vec<_> = summary.pools().collect();
     if pools.len() < 2 {
         return None;

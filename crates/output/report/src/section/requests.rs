@@ -3,13 +3,13 @@
 //! The counts of requests add up: each due request is in exactly one of them. Counts that every
 //! reader looks for are there even if they are 0; others only if there are any.
 
-use super::{Body, Cell, Extent, Facts, Section};
+use super::{Body, Cell, Facts, PageExtent, Section};
 use crate::line::Ink;
 use crate::quantity::{count, rate, sent_or_begun, share};
 use drumfire_measure::{Counts, Summary};
 
 /// A line each for requests, the rate, iterations and messages.
-pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let lines = [
         ("Requests", requests(summary)),
         ("Rate", achieved(summary)),

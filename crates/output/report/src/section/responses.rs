@@ -1,6 +1,6 @@
 //! The statuses of responses, and the leniencies that responses were granted.
 
-use super::{Body, Cell, Column, Extent, Grid, Section};
+use super::{Body, Cell, Column, Grid, PageExtent, Section};
 use crate::line::Ink;
 use crate::quantity::count;
 use crate::remedy::Naming;
@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 const STATUS_MAX: usize = 12;
 
 /// The number of responses with each status.
-pub(super) fn statuses(summary: &Summary, extent: &Extent) -> Option<Section> {
+pub(super) fn statuses(summary: &Summary, extent: &PageExtent) -> Option<Section> {
     let mut statuses: Vec<(u16, u64)> = summary.total.status().collect();
     let whole: u64 = statuses.iter().map(|(_, n)| n).sum();
     statuses.sort_by_key(|&(status, n)| (Reverse(n), status));
@@ -47,7 +47,7 @@ pub(super) fn statuses(summary: &Summary, extent: &Extent) -> Option<Section> {
 
 /// The sentence on redirects that were not followed, if the plan follows none. A run that follows
 /// some has failures for the others.
-fn redirects(summary: &Summary, extent: &Extent) -> Option<String> {
+fn redirects(summary: &Summary, extent: &PageExtent) -> Option<String> {
     let statuses = summary.total.status();
     let redirects = statuses.filter(|(status, _)| matches!(status, 301 | 302 | 303 | 307 | 308));
     let redirects: u64 = redirects.map(|(_, n)| n).sum();
@@ -69,7 +69,7 @@ fn redirects(summary: &Summary, extent: &Extent) -> Option<String> {
 
 /// The leniencies that responses were granted. Such a response is ok; the list is for those who
 /// write the server.
-pub(super) fn leniencies(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn leniencies(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let counts = summary.total.leniencies.iter().zip(Leniency::ALL);
     let rows = counts.filter(|(n, _)| **n > 0).map(|(n, leniency)| {
         vec![

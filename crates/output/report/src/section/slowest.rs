@@ -1,6 +1,6 @@
 //! The slowest requests, with the traces by which a reader finds them in the target's own records.
 
-use super::{Cell, Column, Extent, Grid, Section};
+use super::{Cell, Column, Grid, PageExtent, Section};
 use drumfire_measure::{Outcome, Summary};
 
 /// The number of requests on a terminal. JSON has all that were kept, twice as many.
@@ -10,7 +10,7 @@ const MANY: usize = 60;
 
 /// A row for each of the slowest requests, the slowest first. A brief report has the table only if
 /// requests carried traces: without a trace, a request can't be looked up.
-pub(super) fn section(summary: &Summary, extent: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section> {
     let (kind, mut slowest) = summary.slowest_requests();
     let has_traces = slowest.iter().any(|slow| !slow.trace.is_empty());
     if slowest.is_empty() || !has_traces && !extent.is_full {

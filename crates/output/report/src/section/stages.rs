@@ -3,13 +3,13 @@
 //! A command of `drumfire ctl` begins a stage, as a piece of the plan's law does. A stage begins
 //! with an interval, and its figures are sums of intervals.
 
-use super::{Cell, Column, Extent, Grid, Section};
+use super::{Cell, Column, Grid, PageExtent, Section};
 use crate::quantity::share;
 use drumfire_measure::{StageRow, Summary};
 
 /// A row for each stage, pool by pool; `None` if no load has several stages. If there are several
 /// pools, the name of the pool stands before the name of the stage.
-pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let several = summary.info.pools.len() > 1;
     let columns = vec![
         Column::names("stage"),

@@ -1,6 +1,6 @@
 //! The table of steps: the counts of each step, its latency, and its latency over time.
 
-use super::{Cell, Column, Extent, Grid, Quantiles, Section};
+use super::{Cell, Column, Grid, PageExtent, Quantiles, Section};
 use crate::figure::Sparks;
 use crate::quantity::counted;
 use crate::secret;
@@ -95,7 +95,7 @@ fn rows(summary: &Summary) -> Vec<Row> {
 
 /// A row for each step, if there are several. Up to the printer's number of rows, the order is the
 /// one of the plan; with more steps, only those with the greatest times are shown, the slowest first.
-pub(super) fn section(summary: &Summary, extent: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section> {
     let mut rows = rows(summary);
     let total = rows.len();
     if total < 2 {

@@ -2,7 +2,7 @@
 //! notes that qualify all numbers.
 
 use super::connections::facts;
-use super::{Body, Cell, Extent, Facts, Section};
+use super::{Body, Cell, Facts, PageExtent, Section};
 use crate::line::Ink;
 use crate::quantity::{busy, latency, share, throughput};
 use crate::style::Unicode;
@@ -10,7 +10,7 @@ use drumfire_measure::{ArrivalClock, GeneratorHealth, Summary, Validity};
 use drumfire_units::ByteSize;
 
 /// Bytes with the throughput over the measured span, connections, and the generator's health.
-pub(super) fn section(summary: &Summary, extent: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section> {
     let bytes = &summary.total.bytes;
     let received = throughput(bytes.received, summary.duration);
     let bytes = [
@@ -98,7 +98,7 @@ fn departures(generator: &GeneratorHealth) -> Vec<String> {
 }
 
 /// The notes in the order in which they came up. A note may quote a plan or a server.
-pub(super) fn notes(summary: &Summary, extent: &Extent) -> Option<Section> {
+pub(super) fn notes(summary: &Summary, extent: &PageExtent) -> Option<Section> {
     let notes = summary.info.notes.iter().map(|note| Cell::foreign(&**note));
     let unjudged = unjudged_failures(summary).map(|note| extent.naming.named(note));
     let notes = notes.chain(unjudged.map(Cell::foreign));

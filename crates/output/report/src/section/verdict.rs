@@ -3,7 +3,7 @@
 //! The answers come first, since every number below depends on them. `measure` has made their
 //! reasons, so that a report, a document and an exit code can't disagree.
 
-use super::{Body, Cell, Column, Extent, Facts, Grid, Row, Section};
+use super::{Body, Cell, Column, Facts, Grid, PageExtent, Row, Section};
 use crate::answers::{Grade, answers, rule};
 use crate::line::Ink;
 use crate::quantity::span;
@@ -12,7 +12,7 @@ use crate::style::Unicode;
 use drumfire_measure::{Summary, ThresholdResult};
 
 /// The answers in a line, a bullet for each reason, and the thresholds.
-pub(super) fn section(summary: &Summary, extent: &Extent) -> Option<Section> {
+pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section> {
     let reasons = answers(summary).into_iter().flat_map(|answer| {
         let reasons = answer.reasons.iter();
         reasons.map(move |reason| {

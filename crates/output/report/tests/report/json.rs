@@ -9,7 +9,7 @@ use drumfire_measure::{
 };
 use drumfire_plan::{
     Change, Churn, Command, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, StopReason,
-    Streaming, Threshold, Users, VariableId,
+    Streaming, Threshold, UserSteps, VariableId,
 };
 use drumfire_report::json;
 use drumfire_report::run_list::{Labelled, Listed};
@@ -268,7 +268,7 @@ fn run_of_every_fact() -> Summary {
         AskedStep::Again(7),
         AskedStep::End,
     ];
-    asked.users = Users::changing(vec![(Nanos::ZERO, 1), (Nanos::from_secs(1), 64)]);
+    asked.users = UserSteps::changing(vec![(Nanos::ZERO, 1), (Nanos::from_secs(1), 64)]);
     asked.stop = AskedStop {
         duration: Some(Nanos::from_secs(8)),
         requests: Some(9),

@@ -4,7 +4,7 @@ use crate::fixture;
 use drumfire_measure::{
     AskedBody, AskedLoad, AskedSequence, Closing, Outcome, Side, SlowRequest, Transcript,
 };
-use drumfire_plan::{Arrivals, Finding, Growth, LatePolicy, Pause, Users};
+use drumfire_plan::{Arrivals, Finding, Growth, LatePolicy, Pause, UserSteps};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::{Naming, show, text};
 use drumfire_units::Nanos;
@@ -143,7 +143,7 @@ fn the_load_says_what_was_asked() {
         think: Pause::constant(Nanos::from_secs(1)),
         pace: Nanos::ZERO,
     };
-    asked.users = Users::changing(vec![(Nanos::ZERO, 1), (Nanos::from_secs(1), 64)]);
+    asked.users = UserSteps::changing(vec![(Nanos::ZERO, 1), (Nanos::from_secs(1), 64)]);
     asked.requests.first[0].body = AskedBody::Template;
     Arc::make_mut(&mut run.info).pools[0].users = Some(10);
     let shown = text::summary(&run, &Style::default());

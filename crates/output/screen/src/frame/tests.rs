@@ -2,7 +2,7 @@
 
 use super::Frame;
 use crate::chart;
-use crate::choice::Choice;
+use crate::choice::ViewState;
 use crate::key::Key;
 use crate::known::Known;
 use crate::look::Look;
@@ -140,14 +140,14 @@ fn style(color: Color, unicode: Unicode) -> Style {
     Style::new(80, color, unicode)
 }
 
-fn drawn(known: &Known, choice: &Choice, style: Style, size: (u16, u16)) -> Buffer {
+fn drawn(known: &Known, choice: &ViewState, style: Style, size: (u16, u16)) -> Buffer {
     framed(known, choice, style, size).0
 }
 
 /// The cells of a frame, and its first visible row of text.
 fn framed(
     known: &Known,
-    choice: &Choice,
+    choice: &ViewState,
     style: Style,
     (width, height): (u16, u16),
 ) -> (Buffer, usize) {
@@ -192,10 +192,10 @@ fn frames_are_as_they_were() {
     let mut changed = Vec::new();
     for size in [(40, 10), (80, 24), (120, 40), (200, 60)] {
         for view in View::ALL {
-            let choice = Choice {
+            let choice = ViewState {
                 view,
                 pools: 2,
-                ..Choice::default()
+                ..ViewState::default()
             };
             let frame = text(&drawn(&known, &choice, style(Color::On, Unicode::On), size));
             let (width, height) = size;
@@ -218,9 +218,9 @@ fn frames_are_as_they_were() {
 fn without_colour_the_letters_are_the_same_and_no_cell_has_one() {
     let known = run(8);
     for view in View::ALL {
-        let choice = Choice {
+        let choice = ViewState {
             view,
-            ..Choice::default()
+            ..ViewState::default()
         };
         let size = (120, 40);
         let plain = drawn(&known, &choice, style(Color::Off, Unicode::On), size);
@@ -239,9 +239,9 @@ fn without_colour_the_letters_are_the_same_and_no_cell_has_one() {
 fn ascii_alone_where_the_terminal_shows_no_more() {
     let known = run(8);
     for view in View::ALL {
-        let choice = Choice {
+        let choice = ViewState {
             view,
-            ..Choice::default()
+            ..ViewState::default()
         };
         let frame = text(&drawn(
             &known,
@@ -260,7 +260,7 @@ fn ascii_alone_where_the_terminal_shows_no_more() {
 fn before_the_first_interval_a_clock_runs() {
     let frame = text(&drawn(
         &run(0),
-        &Choice::default(),
+        &ViewState::default(),
         Style::default(),
         (80, 24),
     ));
@@ -276,9 +276,9 @@ fn before_the_first_interval_a_clock_runs() {
 fn neither_secrets_nor_escapes_are_drawn() {
     let known = run(3);
     for view in View::ALL {
-        let choice = Choice {
+        let choice = ViewState {
             view,
-            ..Choice::default()
+            ..ViewState::default()
         };
         let frame = text(&drawn(&known, &choice, Style::default(), (160, 50)));
         assert!(!frame.contains(SECRET), "{frame}");
@@ -290,9 +290,9 @@ fn neither_secrets_nor_escapes_are_drawn() {
 #[test]
 fn errors_have_an_example_of_their_bodies() {
     let known = run(8);
-    let choice = Choice {
+    let choice = ViewState {
         view: View::Errors,
-        ..Choice::default()
+        ..ViewState::default()
     };
     for (width, part) in [(120, "no such basket"), (40, "503 of /order")] {
         let frame = text(&drawn(&known, &choice, Style::default(), (width, 40)));
@@ -382,12 +382,12 @@ fn a_day_with_hundreds_of_steps_takes_bounded_memory() {
 #[test]
 fn a_day_with_hundreds_of_steps_is_drawn() {
     let known = day(|_, _| {});
-    let draw = |choice: &Choice, size| text(&drawn(&known, choice, Style::default(), size));
+    let draw = |choice: &ViewState, size| text(&drawn(&known, choice, Style::default(), size));
     for (width, height) in [(40, 10), (80, 24), (300, 80)] {
         for view in View::ALL {
-            let choice = Choice {
+            let choice = ViewState {
                 view,
-                ..Choice::default()
+                ..ViewState::default()
             };
             let frame = draw(&choice, (width, height));
             assert_eq!(frame.lines().count(), usize::from(height));
@@ -396,9 +396,9 @@ fn a_day_with_hundreds_of_steps_is_drawn() {
         }
     }
     let size = (120, 40);
-    let mut choice = Choice {
+    let mut choice = ViewState {
         view: View::Steps,
-        ..Choice::default()
+        ..ViewState::default()
     };
     let top = draw(&choice, size);
     assert!(top.contains("more rows"), "{top}");
@@ -431,8 +431,8 @@ fn a_day_with_hundreds_of_steps_is_drawn() {
 fn the_state_of_the_load_stands_above_the_keys() {
     let mut known = run(3);
     let shown =
-        |known: &Known, choice: &Choice| text(&drawn(known, choice, Style::default(), (80, 24)));
-    let mut choice = Choice::default();
+        |known: &Known, choice: &ViewState| text(&drawn(known, choice, Style::default(), (80, 24)));
+    let mut choice = ViewState::default();
     known.observe(&RunEvent::Changed(Arc::new(Command::soon(Change::Pause))));
     assert!(shown(&known, &choice).contains("paused: p resumes the load"));
     known.observe(&RunEvent::Changed(Arc::new(Command::soon(Change::Resume))));
@@ -451,8 +451,8 @@ fn the_state_of_the_load_stands_above_the_keys() {
 #[test]
 fn steps_are_chosen_and_ordered() {
     let known = run(8);
-    let shown = |choice: &Choice| text(&drawn(&known, choice, Style::default(), (120, 40)));
-    let mut choice = Choice::default();
+    let shown = |choice: &ViewState| text(&drawn(&known, choice, Style::default(), (120, 40)));
+    let mut choice = ViewState::default();
     choice.press(Key::Char('o'));
     choice.press(Key::Char('o'));
     assert!(
@@ -483,7 +483,7 @@ proptest! {
         seconds in 0..4_u64,
     ) {
         let known = run(seconds);
-        let mut choice = Choice { pools: 2, ..Choice::default() };
+        let mut choice = ViewState { pools: 2, ..ViewState::default() };
         for key in keys.chars() {
             choice.press(Key::Char(key));
         }

@@ -149,13 +149,13 @@ impl Columns<'_> {
 }
 
 /// A run with its stamp.
-pub(super) struct Stamped {
+pub(super) struct StampedRun {
     pub(super) row: RunRow,
     pub(super) stamp: String,
 }
 
 /// Reads the run of a row in which all columns were selected.
-pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Stamped> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<StampedRun> {
     let mut columns = Columns { row, next: 0 };
     let (id, stamp) = (columns.next()?, columns.next()?);
     let is_elsewhere = columns.next()?;
@@ -174,7 +174,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Stamped> {
         run,
         teardown: teardown(&mut columns)?,
     };
-    Ok(Stamped { row, stamp })
+    Ok(StampedRun { row, stamp })
 }
 
 fn labels(columns: &mut Columns<'_>) -> rusqlite::Result<Result<Labels, String>> {

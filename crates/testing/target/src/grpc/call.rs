@@ -8,7 +8,7 @@ use super::status::Status;
 use crate::answer::{Afterwards, Counting, RawEnd};
 use crate::clock;
 use crate::desk::Desk;
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use crate::planner::CallPlan;
 use crate::shop::Shop;
 use crate::sleeps::Sleeps;
@@ -97,10 +97,13 @@ impl Call {
         }
         let words = self.metadata.get(WORDS).map(|words| words.to_str());
         let Ok(words) = words.unwrap_or(Ok("")) else {
-            return Err(Status::new(Code::INVALID_ARGUMENT, "x-drumfire: not ASCII"));
+            return Err(Status::new(
+                GrpcCode::INVALID_ARGUMENT,
+                "x-drumfire: not ASCII",
+            ));
         };
         let plan = self.desk.plan_call(words);
-        self.plan = plan.map_err(|bad| Status::new(Code::INVALID_ARGUMENT, bad.0))?;
+        self.plan = plan.map_err(|bad| Status::new(GrpcCode::INVALID_ARGUMENT, bad.0))?;
         Ok(())
     }
 

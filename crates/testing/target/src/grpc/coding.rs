@@ -1,7 +1,7 @@
 //! The compression of messages.
 
 use super::status::Status;
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -59,13 +59,13 @@ impl Encoding {
     pub(crate) fn decode(self, message: Bytes) -> Result<Bytes, Status> {
         match self {
             Self::Identity => Err(Status::new(
-                Code::INTERNAL,
+                GrpcCode::INTERNAL,
                 "a compressed message without grpc-encoding",
             )),
             Self::Gzip => bounded(GzDecoder::new(&message[..])),
             Self::Zstd => match zstd::Decoder::with_buffer(&message[..]) {
                 Ok(decoder) => bounded(decoder),
-                Err(error) => Err(Status::new(Code::INTERNAL, error.to_string())),
+                Err(error) => Err(Status::new(GrpcCode::INTERNAL, error.to_string())),
             },
         }
     }
@@ -75,7 +75,7 @@ fn bounded(decoder: impl Read) -> Result<Bytes, Status> {
     let mut plain = Vec::new();
     let read = decoder.take(MESSAGE_MAX as u64 + 1).read_to_end(&mut plain);
     if let Err(error) = read {
-        return Err(Status::new(Code::INTERNAL, error.to_string()));
+        return Err(Status::new(GrpcCode::INTERNAL, error.to_string()));
     }
     if plain.len() > MESSAGE_MAX {
         return Err(too_large());
@@ -86,7 +86,7 @@ fn bounded(decoder: impl Read) -> Result<Bytes, Status> {
 /// The status for a message larger than [`MESSAGE_MAX`].
 pub(crate) fn too_large() -> Status {
     let message = format!("a message can have at most {MESSAGE_MAX} bytes");
-    Status::new(Code::RESOURCE_EXHAUSTED, message)
+    Status::new(GrpcCode::RESOURCE_EXHAUSTED, message)
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
             }
             let cut = encoding.encode(&[7; 100_000]);
             let error = encoding.decode(cut[..cut.len() / 2].to_vec().into());
-            assert_eq!(error.unwrap_err().code, Code::INTERNAL);
+            assert_eq!(error.unwrap_err().code, GrpcCode::INTERNAL);
             assert!(encoding.decode(Bytes::from_static(b"nonsense")).is_err());
         }
         assert!(Encoding::Identity.decode(Bytes::new()).is_err());

@@ -9,7 +9,7 @@ use super::outlet::Outlet;
 use super::status::Status;
 use super::{greeter, reflection, shop, test_service};
 use crate::clock;
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use crate::sleeps::{Sleeps, TimedOut};
 use crate::visit::Visit;
 use bytes::Bytes;
@@ -100,7 +100,10 @@ async fn until(
         .limit(call, deadline)
         .await
         .unwrap_or_else(|TimedOut| {
-            let status = Status::new(Code::DEADLINE_EXCEEDED, "the call exceeded its deadline");
+            let status = Status::new(
+                GrpcCode::DEADLINE_EXCEEDED,
+                "the call exceeded its deadline",
+            );
             Err(status.into())
         })
 }
@@ -110,7 +113,7 @@ fn deadline(metadata: &HeaderMap, arrived: Nanos) -> Result<Option<Nanos>, Statu
     let Some(text) = metadata.get("grpc-timeout") else {
         return Ok(None);
     };
-    let malformed = || Status::new(Code::INTERNAL, "malformed grpc-timeout");
+    let malformed = || Status::new(GrpcCode::INTERNAL, "malformed grpc-timeout");
     let text = text.to_str().map_err(|_| malformed())?;
     let (digits, unit) = text
         .split_at_checked(text.len().saturating_sub(1))
@@ -142,7 +145,7 @@ fn encoding(metadata: &HeaderMap, outlet: &mut Outlet) -> Result<Encoding, Statu
     let Some(encoding) = Encoding::parse(&name) else {
         outlet.announce_encodings();
         let message = format!("`{}` is not understood", name.escape_default());
-        return Err(Status::new(Code::UNIMPLEMENTED, message));
+        return Err(Status::new(GrpcCode::UNIMPLEMENTED, message));
     };
     let accepts = metadata
         .get_all("grpc-accept-encoding")

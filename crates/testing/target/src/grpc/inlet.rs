@@ -3,7 +3,7 @@
 use super::coding::{Encoding, MESSAGE_MAX, too_large};
 use super::ended::Ended;
 use super::status::Status;
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use bytes::{Buf as _, Bytes, BytesMut};
 use h2::RecvStream;
 use prost::Message;
@@ -39,7 +39,7 @@ impl Inlet {
         let message = M::decode(bytes);
         message.map(Some).map_err(|error| {
             let reason = format!("could not decode the message: {error}");
-            Status::new(Code::INTERNAL, reason).into()
+            Status::new(GrpcCode::INTERNAL, reason).into()
         })
     }
 
@@ -47,7 +47,7 @@ impl Inlet {
     pub(crate) async fn only<M: Message + Default>(&mut self) -> Result<M, Ended> {
         let missing = || {
             Status::new(
-                Code::INTERNAL,
+                GrpcCode::INTERNAL,
                 "the call needs one message, but none arrived",
             )
         };
@@ -60,7 +60,7 @@ impl Inlet {
     pub(crate) async fn only_bytes(&mut self) -> Result<Bytes, Ended> {
         let missing = || {
             Status::new(
-                Code::INTERNAL,
+                GrpcCode::INTERNAL,
                 "the call needs one message, but none arrived",
             )
         };
@@ -72,7 +72,9 @@ impl Inlet {
     async fn nothing_more(&mut self) -> Result<(), Ended> {
         match self.next_bytes().await? {
             None => Ok(()),
-            Some(_) => Err(Status::new(Code::INTERNAL, "the call takes only one message").into()),
+            Some(_) => {
+                Err(Status::new(GrpcCode::INTERNAL, "the call takes only one message").into())
+            }
         }
     }
 
@@ -86,7 +88,9 @@ impl Inlet {
                 return Ok(None);
             }
             if self.ended {
-                return Err(Status::new(Code::INTERNAL, "the last message is truncated").into());
+                return Err(
+                    Status::new(GrpcCode::INTERNAL, "the last message is truncated").into(),
+                );
             }
             match poll_fn(|cx| self.body.poll_data(cx)).await {
                 None => self.ended = true,
@@ -118,7 +122,7 @@ impl Inlet {
             0 => Ok(Some(message)),
             1 => self.encoding.decode(message).map(Some),
             _ => Err(Status::new(
-                Code::INTERNAL,
+                GrpcCode::INTERNAL,
                 "a message must start with 0 or 1",
             )),
         }

@@ -149,7 +149,7 @@ pub(crate) struct AddRequest {
 
 /// A cart's contents, summed up.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Cart {
+pub(crate) struct CartMessage {
     #[prost(uint64, tag = "1")]
     pub(crate) count: u64,
     #[prost(uint64, tag = "2")]

@@ -4,7 +4,7 @@ use super::coding::{ACCEPTED, Encoding};
 use super::ended::Ended;
 use super::messages::Oddity;
 use super::status::{Status, percent_encoded};
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use crate::stream::{room, sleep_unless_gone};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -186,8 +186,8 @@ impl Outlet {
     fn write_status(&self, fields: &mut HeaderMap, status: &Status) {
         let code = match (self.oddity, status.code) {
             (Oddity::BadStatus, _) => HeaderValue::from_static("lots"),
-            (_, Code::OK) => ZERO,
-            (_, Code(code)) => HeaderValue::from(code),
+            (_, GrpcCode::OK) => ZERO,
+            (_, GrpcCode(code)) => HeaderValue::from(code),
         };
         fields.insert("grpc-status", code);
         if !status.message.is_empty()

@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::ended::Ended;
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use prost::{Message, Oneof};
 use prost_reflect::{DescriptorPool, FileDescriptor};
 
@@ -58,7 +58,7 @@ enum Reply {
     #[prost(message, tag = "5")]
     Extensions(Extensions),
     #[prost(message, tag = "6")]
-    Services(Services),
+    Services(ReflectedServices),
     #[prost(message, tag = "7")]
     Error(Error),
 }
@@ -78,7 +78,7 @@ struct Extensions {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Services {
+struct ReflectedServices {
     #[prost(message, repeated, tag = "1")]
     services: Vec<Service>,
 }
@@ -145,10 +145,10 @@ fn reply(pool: &DescriptorPool, question: Option<&Question>) -> Reply {
                 .services()
                 .map(|service| name(service.full_name()))
                 .collect();
-            Reply::Services(Services { services })
+            Reply::Services(ReflectedServices { services })
         }
         None => Reply::Error(Error {
-            code: Code::INVALID_ARGUMENT.0.cast_signed(),
+            code: GrpcCode::INVALID_ARGUMENT.0.cast_signed(),
             message: "empty request".to_owned(),
         }),
     }

@@ -3,10 +3,11 @@
 use super::call::Call;
 use super::ended::Ended;
 use super::messages::{
-    AddRequest, Cart, LoginReply, LoginRequest, LogoutReply, LogoutRequest, Order, PlaceRequest,
+    AddRequest, CartMessage, LoginReply, LoginRequest, LogoutReply, LogoutRequest, Order,
+    PlaceRequest,
 };
 use super::status::Status;
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use crate::shop::{Credentials, Mistake, Shop};
 use http::HeaderMap;
 
@@ -43,7 +44,7 @@ async fn add(call: &mut Call) -> Result<(), Ended> {
     .await?;
     let sum = cart.sum();
     let (count, total) = (sum.count, sum.total);
-    call.send(&Cart { count, total }).await
+    call.send(&CartMessage { count, total }).await
 }
 
 async fn place(call: &mut Call) -> Result<(), Ended> {
@@ -87,11 +88,11 @@ fn credentials(metadata: &HeaderMap) -> Credentials {
 /// A mistake as a status, with its name before the reason.
 fn status(mistake: &Mistake) -> Status {
     let code = match mistake.kind.status() {
-        401 => Code::UNAUTHENTICATED,
-        403 => Code::PERMISSION_DENIED,
-        404 => Code::NOT_FOUND,
-        409 => Code::FAILED_PRECONDITION,
-        _ => Code::INVALID_ARGUMENT,
+        401 => GrpcCode::UNAUTHENTICATED,
+        403 => GrpcCode::PERMISSION_DENIED,
+        404 => GrpcCode::NOT_FOUND,
+        409 => GrpcCode::FAILED_PRECONDITION,
+        _ => GrpcCode::INVALID_ARGUMENT,
     };
     let name = mistake.kind.name();
     Status::new(code, format!("{name}: {}", mistake.reason))

@@ -1,20 +1,20 @@
 //! The end of a call.
 
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 /// A code with its reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Status {
-    pub(crate) code: Code,
+    pub(crate) code: GrpcCode,
     pub(crate) message: String,
     /// A serialized google.rpc.Status, or empty.
     pub(crate) details: Bytes,
 }
 
 impl Status {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: GrpcCode, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -25,7 +25,7 @@ impl Status {
     /// The status for an unknown service or method.
     pub(crate) fn unknown(service: &str, method: &str) -> Self {
         let message = format!("unknown method `{method}` of service `{service}`");
-        Self::new(Code::UNIMPLEMENTED, message)
+        Self::new(GrpcCode::UNIMPLEMENTED, message)
     }
 }
 

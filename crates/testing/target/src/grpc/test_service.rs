@@ -7,7 +7,7 @@ use super::messages::{Metadata, Oddity, Request, Response, RpcStatus, Summary, W
 use super::status::Status;
 use crate::answer::Body;
 use crate::clock;
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use crate::law::DELAY_MAX;
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -111,7 +111,7 @@ async fn bidi_stream(call: &mut Call) -> Result<(), Ended> {
 /// Applies the wishes of a request that concern the whole call.
 fn heed(call: &mut Call, request: &Request) -> Result<Wish, Status> {
     let wish = request.wish.clone().unwrap_or_default();
-    let bad = |reason: String| Status::new(Code::INVALID_ARGUMENT, reason);
+    let bad = |reason: String| Status::new(GrpcCode::INVALID_ARGUMENT, reason);
     if wish.size > SIZE_MAX {
         return Err(bad(format!("size: at most {SIZE_MAX} bytes")));
     }
@@ -172,7 +172,7 @@ fn status(wish: &Wish) -> Result<(), Ended> {
         None => Ok(()),
         Some(RpcStatus { code: 0, .. }) => Ok(()),
         Some(status) => Err(Status {
-            code: Code(status.code),
+            code: GrpcCode(status.code),
             message: status.message.clone(),
             details: match status.details.is_empty() {
                 true => Bytes::new(),

@@ -24,7 +24,7 @@ pub(super) struct AnswerBody {
     framing: Framing,
     /// Whether the answer is counted after it is complete.
     counting: Counting,
-    pace: Option<Pace>,
+    pace: Option<DrippedBody>,
     link: Rc<Link>,
 }
 
@@ -38,7 +38,7 @@ enum Framing {
 }
 
 /// A body that drips.
-struct Pace {
+struct DrippedBody {
     drip: Drip,
     /// The number of bytes that may be sent now.
     allowed: u64,
@@ -72,7 +72,7 @@ impl AnswerBody {
             piece_max: chunk.map_or(PIECE_MAX, |size| size.get().into()),
             framing,
             counting,
-            pace: answer.drip.map(|drip| Pace::new(drip, sleeps)),
+            pace: answer.drip.map(|drip| DrippedBody::new(drip, sleeps)),
             link,
         };
         body.conclude();
@@ -143,7 +143,7 @@ impl hyper::body::Body for AnswerBody {
     }
 }
 
-impl Pace {
+impl DrippedBody {
     fn new(drip: Drip, sleeps: &Rc<Sleeps>) -> Self {
         Self {
             drip,

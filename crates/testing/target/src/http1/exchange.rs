@@ -2,7 +2,9 @@
 
 use super::body::AnswerBody;
 use super::port::Link;
-use crate::answer::{Act, Afterwards, Answer, Constancy, Content, Counting, Plan, Raw, RawEnd};
+use crate::answer::{
+    Afterwards, Answer, AnswerPlan, Constancy, Content, Counting, RawBytes, RawEnd, Reaction,
+};
 use crate::clock;
 use crate::hub::Hub;
 use crate::rendered::{Rendered, render};
@@ -92,7 +94,7 @@ async fn respond(
     body: Incoming,
 ) -> Result<Response<AnswerBody>, Failure> {
     if let Some(plan) = link.take_held() {
-        let manner = Manner::read(head);
+        let manner = AnswerForm::read(head);
         return carry_out(hub, link, plan, manner);
     }
     let target = target(head)?;
@@ -110,7 +112,7 @@ async fn respond(
     }
     let received = receive(body, intent.kept_max()).await?;
     let mut plan = hub.desk.plan(intent, &received);
-    let manner = Manner::read(head);
+    let manner = AnswerForm::read(head);
     let is_constant = plan.constancy == Constancy::Constant && !hub.desk.is_serial();
     link.set_constant(is_constant && manner.keeps_alive);
     if let Some(due) = hub.desk.due(plan.delay, plan.counting) {
@@ -129,16 +131,16 @@ async fn respond(
 fn carry_out(
     hub: &Rc<Hub>,
     link: &Rc<Link>,
-    plan: Plan,
-    manner: Manner,
+    plan: AnswerPlan,
+    manner: AnswerForm,
 ) -> Result<Response<AnswerBody>, Failure> {
     match plan.act {
-        Act::Raw(raw) => {
+        Reaction::Raw(raw) => {
             hub.desk.own().tallies.faults.add(1);
             link.put_raw(raw);
             Err(Failure::NoAnswer)
         }
-        Act::Answer(answer) => {
+        Reaction::Answer(answer) => {
             let counting = plan.counting;
             Ok(response(hub, link, answer, plan.delay, (manner, counting)))
         }
@@ -204,14 +206,14 @@ fn is_malformed(error: &hyper::Error) -> bool {
 }
 
 /// The form of an answer.
-struct Manner {
+struct AnswerForm {
     /// HTTP/1.0 has no chunks.
     is_old: bool,
     /// Whether the client wants to send another request.
     keeps_alive: bool,
 }
 
-impl Manner {
+impl AnswerForm {
     fn read(head: &Parts) -> Self {
         let is_old = head.version == Version::HTTP_10;
         let request = RequestHead::read(head, "");
@@ -230,7 +232,7 @@ fn response(
     link: &Rc<Link>,
     mut answer: Answer,
     delay: Option<Nanos>,
-    (manner, counting): (Manner, Counting),
+    (manner, counting): (AnswerForm, Counting),
 ) -> Response<AnswerBody> {
     if manner.is_old {
         answer.chunked = None;
@@ -250,9 +252,9 @@ fn response(
     }
     if answer.afterwards == Afterwards::Cut {
         hub.desk.own().tallies.faults.add(1);
-        link.put_raw(Raw {
+        link.put_raw(RawBytes {
             end: RawEnd::Reset,
-            ..Raw::default()
+            ..RawBytes::default()
         });
     }
     let body = AnswerBody::new(body, &answer, counting, &hub.sleeps, Rc::clone(link));

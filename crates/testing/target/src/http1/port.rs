@@ -1,7 +1,7 @@
 //! The stream that hyper reads and writes, and the state that a connection shares with its answers.
 
 use super::stage::Stage;
-use crate::answer::{Plan, Raw};
+use crate::answer::{AnswerPlan, RawBytes};
 use crate::hub::Hub;
 use crate::wire::Wire;
 use drumfire_units::Nanos;
@@ -27,13 +27,13 @@ pub(super) struct Link {
     /// Whether hyper has exactly one complete head, so that the request can be repeated.
     is_repeatable: Cell<bool>,
     /// The plan of a waiting request, and its due time.
-    held: RefCell<Option<(Plan, Nanos)>>,
+    held: RefCell<Option<(AnswerPlan, Nanos)>>,
     /// Whether hyper is dropped after it becomes idle.
     rests: Cell<bool>,
     /// Whether the connection ends after hyper's bytes are sent.
     is_cut: Cell<bool>,
     /// The bytes to send instead of an answer.
-    raw: RefCell<Option<Raw>>,
+    raw: RefCell<Option<RawBytes>>,
 }
 
 impl Link {
@@ -54,17 +54,17 @@ impl Link {
     }
 
     /// Stores the bytes to send instead of an answer.
-    pub(super) fn put_raw(&self, raw: Raw) {
+    pub(super) fn put_raw(&self, raw: RawBytes) {
         *self.raw.borrow_mut() = Some(raw);
     }
 
-    pub(super) fn take_raw(&self) -> Option<Raw> {
+    pub(super) fn take_raw(&self) -> Option<RawBytes> {
         self.raw.borrow_mut().take()
     }
 
     /// Takes a plan that is due much later, so that hyper need not wait. Returns the plan if that
     /// is impossible.
-    pub(super) fn hold(&self, plan: Plan, due: Nanos) -> Result<(), Plan> {
+    pub(super) fn hold(&self, plan: AnswerPlan, due: Nanos) -> Result<(), AnswerPlan> {
         if !self.is_repeatable.get() {
             return Err(plan);
         }
@@ -79,7 +79,7 @@ impl Link {
 
     /// Returns the held plan when its request is repeated. hyper is dropped after the answer, too,
     /// because all connections of a load with long delays may be idle.
-    pub(super) fn take_held(&self) -> Option<Plan> {
+    pub(super) fn take_held(&self) -> Option<AnswerPlan> {
         let (plan, _) = self.held.take()?;
         self.rests.set(true);
         Some(plan)

@@ -1,9 +1,9 @@
 //! The handling of one request.
 
 use super::respond;
-use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
+use crate::answer::{Afterwards, Answer, AnswerPlan, Body, Constancy, Counting, RawEnd, Reaction};
 use crate::grpc;
-use crate::grpc_code::Code;
+use crate::grpc_code::GrpcCode;
 use crate::hub::Hub;
 use crate::known::Same;
 use crate::peer::Peer;
@@ -97,7 +97,7 @@ impl Exchange {
         let constant = plan.constancy == Constancy::Constant && !hub.desk.is_serial();
         let key = (keyed && constant).then_some(target);
         match plan.act {
-            Act::Answer(answer) if due.is_none() && respond::is_quick(&answer) => {
+            Reaction::Answer(answer) if due.is_none() && respond::is_quick(&answer) => {
                 exchange.answer_at_once(answer, plan.delay, key);
             }
             _ => drop(spawn_local(exchange.carry_out(plan, due))),
@@ -110,7 +110,7 @@ impl Exchange {
         let mut response = Response::new(());
         let fields = response.headers_mut();
         fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
-        fields.insert("grpc-status", HeaderValue::from(Code::UNIMPLEMENTED.0));
+        fields.insert("grpc-status", HeaderValue::from(GrpcCode::UNIMPLEMENTED.0));
         let message = "start drumfire serve with --grpc to serve gRPC";
         fields.insert("grpc-message", HeaderValue::from_static(message));
         match self.respond.send_response(response, true) {
@@ -136,7 +136,7 @@ impl Exchange {
         self.carry_out(plan, due).await;
     }
 
-    async fn carry_out(mut self, plan: Plan, due: Option<Nanos>) {
+    async fn carry_out(mut self, plan: AnswerPlan, due: Option<Nanos>) {
         if let Some(due) = due {
             let sleep = self.hub.sleeps.until(due);
             let respond = &mut self.respond;
@@ -148,16 +148,16 @@ impl Exchange {
             }
         }
         match plan.act {
-            Act::Raw(raw) => {
+            Reaction::Raw(raw) => {
                 if raw.end == RawEnd::Reset {
                     self.respond.send_reset(Reason::INTERNAL_ERROR);
                 }
                 self.visit.failed(raw.end);
             }
-            Act::Answer(answer) if respond::is_quick(&answer) => {
+            Reaction::Answer(answer) if respond::is_quick(&answer) => {
                 self.answer_at_once(answer, plan.delay, None);
             }
-            Act::Answer(answer) => {
+            Reaction::Answer(answer) => {
                 let afterwards = answer.afterwards;
                 let sleeps = &self.hub.sleeps;
                 let sent = respond::send(&mut self.respond, answer, plan.delay, sleeps).await;

@@ -11,14 +11,14 @@ pub(super) const USER_FIELD: &str = "x-shop-user";
 /// The credentials in a request.
 #[derive(Debug, Default)]
 pub(crate) struct Credentials {
-    pub(crate) cookie: Option<Claim<u64>>,
-    pub(crate) token: Option<Claim<Ticket>>,
+    pub(crate) cookie: Option<ClientClaim<u64>>,
+    pub(crate) token: Option<ClientClaim<SessionToken>>,
     pub(crate) user: Option<Box<str>>,
 }
 
 /// A value that a client claims to have received from this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Claim<T> {
+pub(crate) enum ClientClaim<T> {
     Made(T),
     /// The server never gives out values of this form.
     Malformed,
@@ -26,12 +26,12 @@ pub(crate) enum Claim<T> {
 
 /// A token: a session's id and its proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket {
+pub(crate) struct SessionToken {
     pub(super) session: u64,
     pub(super) proof: u64,
 }
 
-impl fmt::Display for Ticket {
+impl fmt::Display for SessionToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}{:016x}", self.session, self.proof)
     }
@@ -59,29 +59,29 @@ impl Credentials {
 }
 
 /// The session's cookie among all cookies.
-fn cookie(head: &RequestHead<'_>) -> Option<Claim<u64>> {
+fn cookie(head: &RequestHead<'_>) -> Option<ClientClaim<u64>> {
     let pairs = head
         .values("cookie")
         .flat_map(|value| value.split(|byte| *byte == b';'));
     let value = pairs
         .map(<[u8]>::trim_ascii)
         .find_map(|pair| pair.strip_prefix(COOKIE.as_bytes())?.strip_prefix(b"="))?;
-    Some(hex(value).map_or(Claim::Malformed, Claim::Made))
+    Some(hex(value).map_or(ClientClaim::Malformed, ClientClaim::Made))
 }
 
 /// `Bearer TOKEN`: a session's id and its proof.
-fn bearer(value: &[u8]) -> Claim<Ticket> {
+fn bearer(value: &[u8]) -> ClientClaim<SessionToken> {
     let token = value
         .split_at_checked(7)
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "))
         .and_then(|(_, token)| token.trim_ascii().split_at_checked(16))
         .and_then(|(session, proof)| {
-            Some(Ticket {
+            Some(SessionToken {
                 session: hex(session)?,
                 proof: hex(proof)?,
             })
         });
-    token.map_or(Claim::Malformed, Claim::Made)
+    token.map_or(ClientClaim::Malformed, ClientClaim::Made)
 }
 
 /// Sixteen hexadecimal digits.
@@ -113,19 +113,19 @@ mod tests {
                 },
             ],
         });
-        assert_eq!(both.cookie, Some(Claim::Made(255)));
-        let ticket = Ticket {
+        assert_eq!(both.cookie, Some(ClientClaim::Made(255)));
+        let ticket = SessionToken {
             session: 255,
             proof: 10,
         };
-        assert_eq!(both.token, Some(Claim::Made(ticket)));
+        assert_eq!(both.token, Some(ClientClaim::Made(ticket)));
         for value in [
             "",
             "Bearer",
             "Bearer ff",
             "Basic 00000000000000ff000000000000000A",
         ] {
-            assert_eq!(bearer(value.as_bytes()), Claim::Malformed, "{value}");
+            assert_eq!(bearer(value.as_bytes()), ClientClaim::Malformed, "{value}");
         }
         assert_eq!(hex(b"+00000000000000f"), None);
     }

@@ -2,7 +2,7 @@
 
 use super::Paid;
 use super::catalogue::Product;
-use super::credentials::{Claim, Credentials, Ticket};
+use super::credentials::{ClientClaim, Credentials, SessionToken};
 use super::mistake::{Kind, Mistake};
 use drumfire_units::Random;
 use std::collections::{HashMap, VecDeque};
@@ -47,7 +47,7 @@ pub(super) struct Line {
 
 /// The sums over a cart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sum {
+pub(crate) struct CartSum {
     /// The number of pieces.
     pub(crate) count: u64,
     /// The total in cents.
@@ -78,11 +78,13 @@ impl Cart {
     }
 
     /// The sums over the cart.
-    pub(crate) fn sum(&self) -> Sum {
-        self.lines.iter().fold(Sum::default(), |sum, line| Sum {
-            count: sum.count + line.count,
-            total: sum.total + line.count * line.product.price,
-        })
+    pub(crate) fn sum(&self) -> CartSum {
+        self.lines
+            .iter()
+            .fold(CartSum::default(), |sum, line| CartSum {
+                count: sum.count + line.count,
+                total: sum.total + line.count * line.product.price,
+            })
     }
 }
 
@@ -98,7 +100,7 @@ pub(super) struct Order {
 /// All sessions and orders.
 #[derive(Debug)]
 pub(super) struct Ledger {
-    shards: Box<[Mutex<Shard>]>,
+    shards: Box<[Mutex<LedgerShard>]>,
     /// The number of sessions opened so far.
     opened: AtomicU64,
     evicted: AtomicU64,
@@ -106,7 +108,7 @@ pub(super) struct Ledger {
 }
 
 #[derive(Debug, Default)]
-struct Shard {
+struct LedgerShard {
     sessions: HashMap<SessionId, Session>,
     /// Sessions in the order of their logins, including closed ones that were not removed yet.
     order: VecDeque<SessionId>,
@@ -134,7 +136,7 @@ impl Ledger {
 
     /// The shard of a session or an order. Its data is valid even if a thread panicked with the
     /// lock.
-    fn shard(&self, number: u64) -> MutexGuard<'_, Shard> {
+    fn shard(&self, number: u64) -> MutexGuard<'_, LedgerShard> {
         // The remainder is small.
         let shard = &self.shards[(number % SHARDS) as usize];
         shard.lock().unwrap_or_else(PoisonError::into_inner)
@@ -160,8 +162,8 @@ impl Ledger {
     }
 
     /// A session's token.
-    pub(super) fn ticket(&self, id: SessionId) -> Ticket {
-        Ticket {
+    pub(super) fn ticket(&self, id: SessionId) -> SessionToken {
+        SessionToken {
             session: id.0,
             proof: mix(id.0 ^ self.key.rotate_left(32)),
         }
@@ -172,12 +174,12 @@ impl Ledger {
         let unknown = || Mistake::new(Kind::UnknownSession, "unknown session");
         let cookie = match credentials.cookie {
             None => None,
-            Some(Claim::Made(id)) => Some(SessionId(id)),
-            Some(Claim::Malformed) => return Err(unknown()),
+            Some(ClientClaim::Made(id)) => Some(SessionId(id)),
+            Some(ClientClaim::Malformed) => return Err(unknown()),
         };
         let token = match credentials.token {
             None => None,
-            Some(Claim::Made(ticket)) if ticket == self.ticket(SessionId(ticket.session)) => {
+            Some(ClientClaim::Made(ticket)) if ticket == self.ticket(SessionId(ticket.session)) => {
                 Some(SessionId(ticket.session))
             }
             Some(_) => return Err(unknown()),
@@ -260,7 +262,7 @@ impl Ledger {
     }
 }
 
-impl Shard {
+impl LedgerShard {
     /// Adds a session; returns the number of sessions removed for it.
     fn open(&mut self, id: SessionId, session: Session) -> u64 {
         let mut evicted = 0;
@@ -325,7 +327,7 @@ mod tests {
 
     fn by_cookie(id: SessionId) -> Credentials {
         Credentials {
-            cookie: Some(Claim::Made(id.0)),
+            cookie: Some(ClientClaim::Made(id.0)),
             ..Credentials::default()
         }
     }

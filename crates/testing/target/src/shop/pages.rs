@@ -1,7 +1,7 @@
 //! Answers of the shop.
 
 use super::catalogue::{self, PRODUCTS, Product};
-use super::credentials::{COOKIE, Ticket};
+use super::credentials::{COOKIE, SessionToken};
 use super::ledger::{Cart, Order};
 use super::mistake::{Kind, Mistake};
 use super::{Keys, Paid};
@@ -126,7 +126,7 @@ pub(super) fn logged_out() -> Answer {
 }
 
 /// The page of a user, which contains the token for browsers.
-pub(super) fn account(user: &str, ticket: Ticket) -> Answer {
+pub(super) fn account(user: &str, ticket: SessionToken) -> Answer {
     let user = escaped(user);
     let body = format!(
         "<p class=\"user\">{user}</p>\n\

@@ -2,15 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a client in a test")]
 
-use drumfire_target::{Listen, Options, Running, Server};
+use drumfire_target::{Listen, Running, Server, ServerOptions};
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// Starts a server at a free port of 127.0.0.1.
-pub(crate) fn start(options: Options) -> Running {
+pub(crate) fn start(options: ServerOptions) -> Running {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    Server::start(Options {
+    Server::start(ServerOptions {
         listen: vec![Listen::Tcp(any)],
         ..options
     })

@@ -3,14 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
 
 use crate::client::{Client, start};
-use drumfire_target::{Behaviour, Discipline, Options, Running};
+use drumfire_target::{Behaviour, Discipline, Running, ServerOptions};
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 fn with(behaviour: Behaviour) -> Running {
-    start(Options {
+    start(ServerOptions {
         behaviour,
-        ..Options::default()
+        ..ServerOptions::default()
     })
 }
 
@@ -20,7 +20,7 @@ fn delay_ns(reply: &crate::client::Reply) -> u64 {
 
 #[test]
 fn a_delay_holds_the_answer_back_and_tells_how_long() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     for target in [
         "/?delay=20ms",
@@ -41,14 +41,14 @@ fn a_delay_holds_the_answer_back_and_tells_how_long() {
 #[test]
 fn a_seed_repeats_every_draw() {
     let draws = |seed| {
-        let server = start(Options {
+        let server = start(ServerOptions {
             seed,
             behaviour: Behaviour {
                 delay: Some("exp:100us".parse().unwrap()),
                 status: Some("500:0.3".parse().unwrap()),
                 ..Behaviour::default()
             },
-            ..Options::default()
+            ..ServerOptions::default()
         });
         let mut client = Client::connect(&server);
         let mut draw = || {
@@ -66,7 +66,7 @@ fn a_seed_repeats_every_draw() {
 
 #[test]
 fn delays_run_side_by_side() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut clients: Vec<Client> = (0..60).map(|_| Client::connect(&server)).collect();
     // If they were handled one after the other, the test would wait too long for the last.
     let (late, soon) = clients.split_at_mut(30);
@@ -85,13 +85,13 @@ fn delays_run_side_by_side() {
 
 #[test]
 fn a_serial_server_takes_one_at_a_time_in_order() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         discipline: Discipline::Serial,
         behaviour: Behaviour {
             delay: Some("20ms".parse().unwrap()),
             ..Behaviour::default()
         },
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let mut clients: Vec<Client> = (0..10).map(|_| Client::connect(&server)).collect();
     let before = Instant::now();
@@ -113,7 +113,7 @@ fn a_serial_server_takes_one_at_a_time_in_order() {
 
 #[test]
 fn statuses_come_as_asked() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     assert_eq!(client.get("/?status=503").status, 503);
     let reply = client.get("/?status=204");
@@ -123,7 +123,7 @@ fn statuses_come_as_asked() {
 
 #[test]
 fn connections_close_after_an_answer() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     assert_eq!(client.get("/?close=1").field("connection"), Some("close"));
     assert_eq!(client.rest().unwrap(), b"");
@@ -144,7 +144,7 @@ fn connections_close_after_an_answer() {
 
 #[test]
 fn connections_end_in_place_of_an_answer() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     client.send(b"GET /?hangup=1 HTTP/1.1\r\nHost: t\r\n\r\n");
     assert_eq!(client.rest().unwrap(), b"");
@@ -163,7 +163,7 @@ fn connections_end_in_place_of_an_answer() {
 
 #[test]
 fn a_body_drips() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     for target in ["/?size=50&drip=10/20ms", "/?size=50&chunked=5&drip=10/20ms"] {
         let before = Instant::now();
@@ -185,9 +185,9 @@ fn a_body_drips() {
 
 #[test]
 fn a_stall_stops_everything_for_its_length() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         stall: Some("200ms/400ms".parse().unwrap()),
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let mut client = Client::connect(&server);
     let begun = Instant::now();
@@ -211,9 +211,9 @@ fn a_stall_stops_everything_for_its_length() {
 
 #[test]
 fn a_stalled_server_stops_at_once() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         stall: Some("599s/600s".parse().unwrap()),
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let mut client = Client::connect(&server);
     let before = Instant::now();
@@ -224,7 +224,7 @@ fn a_stalled_server_stops_at_once() {
 
 #[test]
 fn odd_responses_come_by_name() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     let names = client.get("/cases");
     assert!(names.text().lines().any(|name| name == "00-control"));

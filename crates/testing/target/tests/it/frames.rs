@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a client in a test")]
 
 use bytes::{Bytes, BytesMut};
-use drumfire_target::{Listen, Options, Running, Server};
+use drumfire_target::{Listen, Running, Server, ServerOptions};
 use h2::client::{Builder, SendRequest};
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, Method, Request, Response};
@@ -15,9 +15,9 @@ use tokio::task::{JoinHandle, LocalSet};
 use tokio::time::timeout;
 
 /// Starts a server at a free port of 127.0.0.1.
-pub(crate) fn start(options: Options) -> Running {
+pub(crate) fn start(options: ServerOptions) -> Running {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    Server::start(Options {
+    Server::start(ServerOptions {
         listen: vec![Listen::Tcp(any)],
         ..options
     })

@@ -2,7 +2,7 @@
 
 use crate::calls::{Caller, frame};
 use crate::frames::{run, start};
-use drumfire_target::{ArrivalLog, Behaviour, Options, Services};
+use drumfire_target::{ArrivalLog, Behaviour, ServerOptions, Services};
 use h2::Reason;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -12,17 +12,17 @@ const SERVER: &str = "drumfire.test.v1.TestService/ServerStream";
 const CLIENT: &str = "drumfire.test.v1.TestService/ClientStream";
 const BIDI: &str = "drumfire.test.v1.TestService/BidiStream";
 
-fn offering(behaviour: Behaviour) -> Options {
-    Options {
+fn offering(behaviour: Behaviour) -> ServerOptions {
+    ServerOptions {
         services: Services::Grpc,
         behaviour,
-        ..Options::default()
+        ..ServerOptions::default()
     }
 }
 
 #[test]
 fn the_greeter_greets_in_all_four_ways() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         arrival_log: ArrivalLog::First(10),
         ..offering(Behaviour::default())
     });
@@ -376,7 +376,7 @@ fn the_flags_hold_for_calls_and_calls_can_ask_for_more() {
 
 #[test]
 fn without_the_flag_calls_are_ended_at_once() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     run(async {
         let mut client = crate::frames::Client::connect(&server).await;
         let mut request =

@@ -1,24 +1,24 @@
 //! HTTP/2 without TLS, and HTTP/1.1 on the same port.
 
 use crate::frames::{Client, request, reset, run, start};
-use drumfire_target::{ArrivalLog, Behaviour, Discipline, Options};
+use drumfire_target::{ArrivalLog, Behaviour, Discipline, ServerOptions};
 use h2::Reason;
 use http::Method;
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
-fn behaves(behaviour: Behaviour) -> Options {
-    Options {
+fn behaves(behaviour: Behaviour) -> ServerOptions {
+    ServerOptions {
         behaviour,
-        ..Options::default()
+        ..ServerOptions::default()
     }
 }
 
 #[test]
 fn both_protocols_share_a_port_and_its_counters() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         arrival_log: ArrivalLog::First(100),
-        ..Options::default()
+        ..ServerOptions::default()
     });
     run(async {
         let mut client = Client::connect(&server).await;
@@ -68,7 +68,7 @@ fn both_protocols_share_a_port_and_its_counters() {
 
 #[test]
 fn a_preface_may_come_byte_by_byte() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut stream = std::net::TcpStream::connect(server.tcp().unwrap()).unwrap();
     stream.set_nodelay(true).unwrap();
     // With an empty SETTINGS frame.
@@ -82,7 +82,7 @@ fn a_preface_may_come_byte_by_byte() {
 
 #[test]
 fn broken_frames_end_the_connection_alone() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut stream = std::net::TcpStream::connect(server.tcp().unwrap()).unwrap();
     // DATA on a stream that was never opened.
     stream
@@ -102,7 +102,7 @@ fn broken_frames_end_the_connection_alone() {
 
 #[test]
 fn small_windows_hold_a_body_back_and_lose_nothing() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     run(async {
         let mut builder = h2::client::Builder::new();
         builder
@@ -117,7 +117,7 @@ fn small_windows_hold_a_body_back_and_lose_nothing() {
 
 #[test]
 fn a_stream_is_reset_and_the_connection_goes_on() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     run(async {
         let mut client = Client::connect(&server).await;
         let (ill, well) = (client.get("/?reset=1&delay=5ms"), client.get("/"));
@@ -151,7 +151,7 @@ fn a_stream_is_reset_and_the_connection_goes_on() {
 
 #[test]
 fn connections_end_as_asked() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     run(async {
         let mut client = Client::connect(&server).await;
         // Requests in flight are answered after the GOAWAY.
@@ -180,7 +180,7 @@ fn connections_end_as_asked() {
 
 #[test]
 fn who_leaves_is_not_answered() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     run(async {
         let mut client = Client::connect(&server).await;
         // The delay is long enough for the server to receive the reset before it answers.
@@ -195,9 +195,9 @@ fn who_leaves_is_not_answered() {
 
 #[test]
 fn a_goaway_names_the_last_request_that_is_served() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         goaway_after: Some(3),
-        ..Options::default()
+        ..ServerOptions::default()
     });
     run(async {
         let mut client = Client::connect(&server).await;
@@ -217,7 +217,7 @@ fn a_goaway_names_the_last_request_that_is_served() {
 
 #[test]
 fn streams_are_limited_and_delays_run_side_by_side() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         max_streams: 7,
         ..behaves(Behaviour {
             delay: Some("500ms".parse().unwrap()),
@@ -241,7 +241,7 @@ fn streams_are_limited_and_delays_run_side_by_side() {
 
 #[test]
 fn a_serial_server_serves_both_protocols_one_by_one() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         discipline: Discipline::Serial,
         ..behaves(Behaviour {
             delay: Some("5ms".parse().unwrap()),

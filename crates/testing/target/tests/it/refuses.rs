@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
 
 use crate::client::{Client, start};
-use drumfire_target::{Discipline, Exposure, Listen, Options, Server};
+use drumfire_target::{Discipline, Exposure, Listen, Server, ServerOptions};
 
-fn start_error(options: Options) -> String {
+fn start_error(options: ServerOptions) -> String {
     Server::start(options).unwrap_err().to_string()
 }
 
@@ -15,14 +15,14 @@ fn listen_on(address: &str) -> Vec<Listen> {
 
 #[test]
 fn a_taken_port_is_named_with_the_remedy() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let address = server.tcp().unwrap();
     // Several threads of a server share its port, but two servers do not.
     for threads in [1, 2] {
-        let error = start_error(Options {
+        let error = start_error(ServerOptions {
             listen: vec![Listen::Tcp(address)],
             threads,
-            ..Options::default()
+            ..ServerOptions::default()
         });
         let expected = format!(
             "{address} is in use by another process; stop it, choose another port, or use port 0 \
@@ -35,16 +35,16 @@ fn a_taken_port_is_named_with_the_remedy() {
 #[test]
 fn other_machines_need_leave() {
     for address in ["0.0.0.0:0", "[::]:0", "[::ffff:192.0.2.1]:0"] {
-        let error = start_error(Options {
+        let error = start_error(ServerOptions {
             listen: listen_on(address),
-            ..Options::default()
+            ..ServerOptions::default()
         });
         assert!(error.contains("--expose"), "{error}");
     }
-    let exposed = Server::start(Options {
+    let exposed = Server::start(ServerOptions {
         listen: listen_on("0.0.0.0:0"),
         exposure: Exposure::Anywhere,
-        ..Options::default()
+        ..ServerOptions::default()
     });
     assert!(exposed.is_ok());
 }
@@ -52,21 +52,21 @@ fn other_machines_need_leave() {
 #[test]
 fn senseless_options_are_refused() {
     let error = |options| start_error(options);
-    let threads = |threads| Options {
+    let threads = |threads| ServerOptions {
         listen: listen_on("127.0.0.1:0"),
         threads,
-        ..Options::default()
+        ..ServerOptions::default()
     };
     assert!(error(threads(0)).contains("use 1 to 256"));
     assert!(error(threads(257)).contains("use 1 to 256"));
-    let serial = error(Options {
+    let serial = error(ServerOptions {
         discipline: Discipline::Serial,
         ..threads(2)
     });
     assert!(serial.contains("--serial"), "{serial}");
-    let nowhere = error(Options {
+    let nowhere = error(ServerOptions {
         listen: Vec::new(),
-        ..Options::default()
+        ..ServerOptions::default()
     });
     assert!(nowhere.contains("127.0.0.1:0"), "{nowhere}");
 }
@@ -75,9 +75,9 @@ fn senseless_options_are_refused() {
 fn an_existing_path_is_left_alone() {
     let path = std::env::temp_dir().join(format!("drumfire-{}.file", std::process::id()));
     std::fs::write(&path, "precious").unwrap();
-    let error = start_error(Options {
+    let error = start_error(ServerOptions {
         listen: vec![Listen::Unix(path.clone())],
-        ..Options::default()
+        ..ServerOptions::default()
     });
     assert!(error.contains("exists already"), "{error}");
     assert!(path.exists());
@@ -96,7 +96,7 @@ fn refused(server: &drumfire_target::Running, request: &[u8]) -> (u16, String) {
 
 #[test]
 fn malformed_requests_get_an_answer_and_the_end() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let requests: [(&[u8], u16); 6] = [
         (b"GET / HTTP/1.1\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03", 400),
@@ -130,7 +130,7 @@ fn malformed_requests_get_an_answer_and_the_end() {
 
 #[test]
 fn an_endless_head_is_cut_off() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut request = b"GET / HTTP/1.1\r\nHost: a\r\nX: ".to_vec();
     request.resize(200_000, b'x');
     assert_eq!(refused(&server, &request).0, 431);
@@ -138,7 +138,7 @@ fn an_endless_head_is_cut_off() {
 
 #[test]
 fn bad_parameters_are_explained() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let explained = |target: &str| {
         refused(
             &server,

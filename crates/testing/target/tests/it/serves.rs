@@ -1,7 +1,7 @@
 //! A healthy server, from the client's point of view.
 
 use crate::client::{Client, Reply, start};
-use drumfire_target::{ArrivalLog, Listen, Options};
+use drumfire_target::{ArrivalLog, Listen, ServerOptions};
 use flate2::read::GzDecoder;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 
 #[test]
 fn keep_alive_gets_one_body_after_another() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     for _ in 0..3 {
         let Reply { status, body, .. } = client.get("/");
@@ -27,7 +27,7 @@ fn keep_alive_gets_one_body_after_another() {
 
 #[test]
 fn pipelined_requests_are_answered_in_order() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     let mut requests = String::new();
     let paths = [
@@ -69,7 +69,7 @@ fn pipelined_requests_are_answered_in_order() {
 
 #[test]
 fn a_request_may_come_byte_by_byte() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     let request = b"POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n\
         3\r\nabc\r\n0\r\n\r\n";
@@ -83,7 +83,7 @@ fn a_request_may_come_byte_by_byte() {
 
 #[test]
 fn an_echo_tells_what_was_sent() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     client.send(
         b"PUT /echo?a=b HTTP/1.1\r\nHost: t\r\nX-Odd: \xff\r\nContent-Length: 5\r\n\r\nhello",
@@ -96,7 +96,7 @@ fn an_echo_tells_what_was_sent() {
 
 #[test]
 fn a_waiting_client_is_told_to_go_on() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     client.send(
         b"POST /echo HTTP/1.1\r\nHost: t\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n",
@@ -108,7 +108,7 @@ fn a_waiting_client_is_told_to_go_on() {
 
 #[test]
 fn head_describes_and_sends_nothing() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     for _ in 0..2 {
         client.send(b"HEAD /?size=7 HTTP/1.1\r\nHost: t\r\n\r\n");
@@ -119,7 +119,7 @@ fn head_describes_and_sends_nothing() {
 
 #[test]
 fn connections_end_as_the_client_wishes() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let ends = |request: &[u8]| {
         let mut client = Client::connect(&server);
         client.send(request);
@@ -142,7 +142,7 @@ fn connections_end_as_the_client_wishes() {
 
 #[test]
 fn an_http10_client_gets_no_chunks() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     client.send(b"GET /?chunked=10&size=25 HTTP/1.0\r\n\r\n");
     assert_eq!(client.reply().field("content-length"), Some("25"));
@@ -154,7 +154,7 @@ fn an_http10_client_gets_no_chunks() {
 
 #[test]
 fn a_client_that_stops_sending_still_gets_its_answer() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let stream = TcpStream::connect(server.tcp().unwrap()).unwrap();
     let mut client = Client::over(stream.try_clone().unwrap());
     client.send(b"GET /?delay=30ms HTTP/1.1\r\nHost: t\r\n\r\n");
@@ -165,7 +165,7 @@ fn a_client_that_stops_sending_still_gets_its_answer() {
 
 #[test]
 fn redirects_lead_to_their_end() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     let mut target = "/redirect?to=/plaintext?a=b%26c&n=3".to_owned();
     for _ in 0..3 {
@@ -180,7 +180,7 @@ fn redirects_lead_to_their_end() {
 
 #[test]
 fn bodies_are_compressed_for_who_accepts_it() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     let plain = client.get("/gzip?size=50000");
     assert_eq!(
@@ -200,9 +200,9 @@ fn bodies_are_compressed_for_who_accepts_it() {
 
 #[test]
 fn counters_and_arrivals_tell_of_the_load_alone() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         arrival_log: ArrivalLog::First(3),
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let mut client = Client::connect(&server);
     for _ in 0..5 {
@@ -225,9 +225,9 @@ fn counters_and_arrivals_tell_of_the_load_alone() {
 
 #[test]
 fn several_workers_share_one_port() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         threads: 3,
-        ..Options::default()
+        ..ServerOptions::default()
     });
     let mut clients: Vec<Client> = (0..30).map(|_| Client::connect(&server)).collect();
     for client in &mut clients {
@@ -240,10 +240,10 @@ fn several_workers_share_one_port() {
 #[test]
 fn unix_sockets_serve_as_well() {
     let path = std::env::temp_dir().join(format!("drumfire-{}.socket", std::process::id()));
-    let server = drumfire_target::Server::start(Options {
+    let server = drumfire_target::Server::start(ServerOptions {
         listen: vec![Listen::Unix(path.clone())],
         threads: 2,
-        ..Options::default()
+        ..ServerOptions::default()
     })
     .unwrap();
     let mut local = Client::over(UnixStream::connect(&path).unwrap());
@@ -260,10 +260,10 @@ fn ipv6_serves_as_well() {
         eprintln!("skipped: this machine has no IPv6 on the loopback: {error}");
         return;
     }
-    let server = drumfire_target::Server::start(Options {
+    let server = drumfire_target::Server::start(ServerOptions {
         listen: vec![Listen::Tcp(v6)],
         threads: 2,
-        ..Options::default()
+        ..ServerOptions::default()
     })
     .unwrap();
     assert!(server.tcp().unwrap().is_ipv6());

@@ -5,14 +5,14 @@
 use crate::calls::Caller;
 use crate::client::{Client, Reply, start};
 use crate::frames;
-use drumfire_target::{Behaviour, Options, Running, Services, Storefront};
+use drumfire_target::{Behaviour, Running, ServerOptions, Services, Storefront};
 use http::Method;
 use serde_json::{Value, json};
 
-fn open() -> Options {
-    Options {
+fn open() -> ServerOptions {
+    ServerOptions {
         storefront: Storefront::Open,
-        ..Options::default()
+        ..ServerOptions::default()
     }
 }
 
@@ -305,7 +305,7 @@ fn users_that_are_mixed_up_are_noticed() {
 
 #[test]
 fn a_fault_on_request_leaves_the_shop_untouched() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         behaviour: Behaviour {
             chunked: std::num::NonZeroU32::new(7),
             ..Behaviour::default()
@@ -323,7 +323,7 @@ fn a_fault_on_request_leaves_the_shop_untouched() {
 
 #[test]
 fn workers_and_protocols_share_the_shop() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         threads: 2,
         ..open()
     });
@@ -353,7 +353,7 @@ fn workers_and_protocols_share_the_shop() {
 
 #[test]
 fn without_the_flag_there_is_no_shop() {
-    let server = start(Options::default());
+    let server = start(ServerOptions::default());
     let mut client = Client::connect(&server);
     for path in ["/shop", "/shop/stats", "/shop/cart"] {
         let reply = client.get(path);
@@ -363,7 +363,7 @@ fn without_the_flag_there_is_no_shop() {
 
 #[test]
 fn calls_buy_as_well() {
-    let server = start(Options {
+    let server = start(ServerOptions {
         services: Services::Grpc,
         ..open()
     });
@@ -410,9 +410,9 @@ fn calls_buy_as_well() {
         (&stats["orders"], &stats["mistakes"]["no_login"]),
         (&json!(1), &json!(1))
     );
-    let closed = start(Options {
+    let closed = start(ServerOptions {
         services: Services::Grpc,
-        ..Options::default()
+        ..ServerOptions::default()
     });
     frames::run(async {
         let caller = Caller::connect(&closed, "v1").await;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
 
 use crate::client::{Client, start};
-use drumfire_target::{ClientCertificate, Options, Running, TlsOptions};
+use drumfire_target::{ClientCertificate, Running, ServerOptions, ServerTlsOptions};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -13,9 +13,9 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 fn serve(client_certificate: ClientCertificate) -> Running {
-    start(Options {
-        tls: Some(TlsOptions { client_certificate }),
-        ..Options::default()
+    start(ServerOptions {
+        tls: Some(ServerTlsOptions { client_certificate }),
+        ..ServerOptions::default()
     })
 }
 

@@ -1,7 +1,7 @@
 //! The servers' side of the world.
 
 use super::SimIo;
-use crate::answer::{Answer, Last, Then};
+use crate::answer::{AfterAnswer, Answer, Last};
 use crate::link::{FarState, Phase};
 use crate::log::Seen;
 use crate::queue::{Ending, Event, Wire};
@@ -148,12 +148,12 @@ impl SimIo {
         far.state = FarState::Waiting;
         far.answered += 1;
         match answer.then {
-            Then::Close(after) => self.end_later(wire, Ending::Finished, at, after),
-            Then::Reset(after) => self.end_later(wire, Ending::Reset, at, after),
-            Then::Keep if far.answered >= server.closes_after => {
+            AfterAnswer::Close(after) => self.end_later(wire, Ending::Finished, at, after),
+            AfterAnswer::Reset(after) => self.end_later(wire, Ending::Reset, at, after),
+            AfterAnswer::Keep if far.answered >= server.closes_after => {
                 self.end_later(wire, Ending::Finished, at, Nanos::ZERO);
             }
-            Then::Keep => {
+            AfterAnswer::Keep => {
                 if server.idle < Nanos::MAX {
                     let event = Event::Idle(wire, far.taken);
                     self.queue.add(at + server.idle, event);

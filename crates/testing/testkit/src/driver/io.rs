@@ -5,7 +5,8 @@ use crate::link::{Link, Phase};
 use crate::queue::{Ending, Event};
 use crate::server::Accepts;
 use drumfire_net::{
-    Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig, Waker,
+    Endpoint, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
+    Waker,
 };
 use drumfire_units::Nanos;
 
@@ -41,7 +42,7 @@ impl Io for SimIo {
         self.runner.enter();
     }
 
-    fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
+    fn dial(&mut self, slot: Slot, address: &Endpoint) -> Result<Progress, IoError> {
         self.spend();
         self.log.dials += 1;
         if let Some(lack) = self.lack() {

@@ -2,8 +2,8 @@
 
 use super::SimIo;
 use crate::frame;
-use crate::http2::session::{Ledger, Session};
-use crate::http2::{Announcement, Farewell, Http2};
+use crate::http2::session::{Session, SessionLedger};
+use crate::http2::{Announcement, Farewell, Http2Behaviour};
 use crate::link::FarState;
 use crate::log::Seen;
 use crate::queue::{Ending, Event, Wire};
@@ -24,7 +24,7 @@ impl SimIo {
         let session = far
             .session
             .get_or_insert_with(|| Box::new(Session::new(number)));
-        let mut ledger = Ledger {
+        let mut ledger = SessionLedger {
             log: &mut self.log,
             at: at - self.epoch,
             keeps: self.keeps,
@@ -47,7 +47,7 @@ impl SimIo {
     }
 
     /// Begins the reply to a stream's request.
-    fn take_stream(&mut self, wire: Wire, id: u32, script: &Arc<Http2>, at: Nanos) {
+    fn take_stream(&mut self, wire: Wire, id: u32, script: &Arc<Http2Behaviour>, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let (host, number) = (&mut self.hosts[link.host], link.far.number);
         let Some(session) = &mut link.far.session else {

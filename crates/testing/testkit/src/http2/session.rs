@@ -1,6 +1,6 @@
 //! The server's end of one HTTP/2 connection.
 
-use super::{Farewell, Hello, Http2, LastId, RepliesAt};
+use super::{Farewell, Hello, Http2Behaviour, LastId, RepliesAt};
 use crate::frame::{self, Frame};
 use crate::{Log, Reply};
 use drumfire_http2::hpack::Decoder;
@@ -89,7 +89,7 @@ impl Stream {
     }
 
     /// Counts the complete messages of a call.
-    fn count_messages(&mut self, ledger: &mut Ledger<'_>) {
+    fn count_messages(&mut self, ledger: &mut SessionLedger<'_>) {
         while self.is_call
             && let Some(head) = self.body.get(self.counted + 1..self.counted + 5)
         {
@@ -107,7 +107,7 @@ impl Stream {
 }
 
 /// Records a session's observations.
-pub(crate) struct Ledger<'a> {
+pub(crate) struct SessionLedger<'a> {
     pub(crate) log: &'a mut Log,
     /// The time, from the start of the run.
     pub(crate) at: Nanos,
@@ -145,8 +145,8 @@ impl Session {
     pub(crate) fn receive(
         &mut self,
         bytes: &[u8],
-        script: &Http2,
-        ledger: &mut Ledger<'_>,
+        script: &Http2Behaviour,
+        ledger: &mut SessionLedger<'_>,
     ) -> usize {
         let mut used = 0;
         if !self.prefaced {
@@ -192,7 +192,12 @@ impl Session {
         frame::write(&mut self.out, frame::SETTINGS, 0, 0, &payload);
     }
 
-    fn handle_frame(&mut self, frame: &Frame<'_>, script: &Http2, ledger: &mut Ledger<'_>) {
+    fn handle_frame(
+        &mut self,
+        frame: &Frame<'_>,
+        script: &Http2Behaviour,
+        ledger: &mut SessionLedger<'_>,
+    ) {
         let ends = frame.flags & frame::END_STREAM != 0;
         match frame.kind {
             frame::SETTINGS if ends => self.allowed.1 = self.allowed.0,
@@ -257,7 +262,7 @@ impl Session {
     }
 
     /// Processes a complete head of a request.
-    fn take_head(&mut self, script: &Http2, ledger: &mut Ledger<'_>) {
+    fn take_head(&mut self, script: &Http2Behaviour, ledger: &mut SessionLedger<'_>) {
         let log = &mut *ledger.log;
         let mut stream = self.spare.pop().unwrap_or(const { Stream::new() });
         let (block, id, flags) = &self.block;
@@ -304,7 +309,12 @@ impl Session {
         self.go_if_due(script);
     }
 
-    fn take_data(&mut self, frame: &Frame<'_>, script: &Http2, ledger: &mut Ledger<'_>) {
+    fn take_data(
+        &mut self,
+        frame: &Frame<'_>,
+        script: &Http2Behaviour,
+        ledger: &mut SessionLedger<'_>,
+    ) {
         let length = frame.payload.len() as u32;
         self.owed += length;
         let ends = frame.flags & frame::END_STREAM != 0;
@@ -404,7 +414,7 @@ impl Session {
     }
 
     /// Sends the due GOAWAY frames.
-    fn go_if_due(&mut self, script: &Http2) {
+    fn go_if_due(&mut self, script: &Http2Behaviour) {
         while let Some(going) = script.going.get(self.gone) {
             let concerns = going.on.contains(&self.number);
             if concerns && self.opened < going.streams {

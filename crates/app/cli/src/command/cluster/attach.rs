@@ -1,6 +1,6 @@
 //! `drumfire cluster attach`: continues the run of a coordinator that died.
 
-use super::journal::{JournalFile, Taken};
+use super::journal::{JournalFile, TakenJournal};
 use super::surroundings::Surroundings;
 use super::{Opening, carry_out, text_of_load};
 use crate::command::agent::credentials;
@@ -11,7 +11,7 @@ use crate::document::{self, Written};
 use crate::exit::{Exit, Failure};
 use crate::flags::AttachFlags;
 use crate::output::Output;
-use drumfire_cluster::{CoordinatorDriver, Credentials, Setup};
+use drumfire_cluster::{CoordinatorDriver, NatsCredentials, Setup};
 use drumfire_compile::{Host, compile_draft};
 use drumfire_plan::Plan;
 use drumfire_report::Naming;
@@ -79,7 +79,7 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
 /// A run that is about to be continued.
 pub(super) struct Attach<'a> {
     flags: &'a AttachFlags,
-    taken: Taken,
+    taken: TakenJournal,
     /// The plan that agents get.
     text: String,
 }
@@ -91,7 +91,7 @@ impl Attach<'_> {
         plan: &Arc<Plan>,
         local: &mut Option<Local>,
     ) -> Result<(CoordinatorDriver, JournalFile), Failure> {
-        let Taken {
+        let TakenJournal {
             journal,
             writer,
             record,
@@ -105,7 +105,7 @@ impl Attach<'_> {
             }
             None => head.url.clone(),
         };
-        let mut credentials = Credentials {
+        let mut credentials = NatsCredentials {
             group: head.group.clone(),
             ..credentials(&url, &self.flags.way)?
         };

@@ -8,7 +8,7 @@
 
 use crate::exit::Failure;
 use crate::runs_folder;
-use drumfire_cluster::{Head, Journal, Outline, PastRun};
+use drumfire_cluster::{Head, Journal, JournalOutline, PastRun};
 use drumfire_store::own_file;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -35,7 +35,7 @@ pub(super) struct JournalFile {
 }
 
 /// A journal that was taken over and will be continued.
-pub(super) struct Taken {
+pub(super) struct TakenJournal {
     pub(super) journal: JournalFile,
     pub(super) writer: Journal,
     pub(super) record: PastRun,
@@ -63,7 +63,7 @@ impl JournalFile {
     ///
     /// # Errors
     /// If the run does not exist, or its journal cannot be taken over.
-    pub(super) fn take_over(given: &str, by_force: bool) -> Result<Taken, Failure> {
+    pub(super) fn take_over(given: &str, by_force: bool) -> Result<TakenJournal, Failure> {
         let folder = folder()?;
         let (run, newest) = find(&folder, given)?;
         let last = Self {
@@ -90,7 +90,7 @@ impl JournalFile {
         let whole = journal.copy_into(&mut file).map_err(wrong)?;
         let whole =
             whole.ok_or_else(|| Failure::failed("the beginning of the journal is missing"))?;
-        file.write_all(&Outline::frame_of_term(journal.term))
+        file.write_all(&JournalOutline::frame_of_term(journal.term))
             .and_then(|()| file.sync_all())
             .and_then(|()| File::open(&journal.folder)?.sync_all())
             .map_err(wrong)?;
@@ -100,7 +100,7 @@ impl JournalFile {
         };
         let readers = [open()?, open()?];
         let record = PastRun {
-            outline: Outline {
+            outline: JournalOutline {
                 term: journal.term,
                 ..whole
             },
@@ -108,7 +108,7 @@ impl JournalFile {
             readers,
         };
         let writer = journal.writer(file);
-        Ok(Taken {
+        Ok(TakenJournal {
             journal,
             writer,
             record,
@@ -151,12 +151,12 @@ impl JournalFile {
 
     /// Copies the newest complete journal and returns its outline. A journal whose coordinator
     /// ended before it had copied its predecessor is skipped.
-    fn copy_into(&self, file: &mut File) -> io::Result<Option<Outline>> {
+    fn copy_into(&self, file: &mut File) -> io::Result<Option<JournalOutline>> {
         for term in (1..self.term).rev() {
             let Ok(source) = own_file(&self.of_term(term)) else {
                 continue;
             };
-            let outline = Outline::read(io::BufReader::new(source))?;
+            let outline = JournalOutline::read(io::BufReader::new(source))?;
             let Some(outline) = outline.filter(|outline| outline.term == term) else {
                 continue;
             };

@@ -41,7 +41,7 @@ const TEXTS: [&str; 17] = [
 const NUMBERS: [&str; 4] = ["weight", "min_waiting_time", "status_code", "val"];
 
 /// A function of expressions.
-type Function = fn(FuncArgs) -> Result<Value, String>;
+type HclFunction = fn(FuncArgs) -> Result<Value, String>;
 
 /// Parses HCL.
 ///
@@ -102,7 +102,7 @@ fn locals(body: &Body, sizes: &mut Sizes) -> Result<Context<'static>, String> {
 fn context_of(locals: &hcl::Map<String, Value>) -> Context<'static> {
     let mut context = Context::new();
     context.declare_var("local", Value::Object(locals.clone()));
-    let functions: [(&'static str, Function); 17] = [
+    let functions: [(&'static str, HclFunction); 17] = [
         ("coalesce", coalesce),
         ("coalescelist", coalesce_list),
         ("compact", compact),
@@ -234,9 +234,9 @@ fn texts_of(value: Json) -> Json {
 }
 
 /// The arguments of a function, one after the other.
-struct Given(std::vec::IntoIter<Value>);
+struct HclArguments(std::vec::IntoIter<Value>);
 
-impl Given {
+impl HclArguments {
     fn new(args: FuncArgs) -> Self {
         Self(args.into_values().into_iter())
     }
@@ -283,7 +283,7 @@ fn is_given(value: &Value) -> bool {
 
 /// The first value that is not null; an empty text counts.
 fn coalesce(args: FuncArgs) -> Result<Value, String> {
-    let found = Given::new(args)
+    let found = HclArguments::new(args)
         .0
         .find(|value| !matches!(value, Value::Null));
     found.ok_or_else(|| "coalesce has no value".to_owned())
@@ -291,18 +291,18 @@ fn coalesce(args: FuncArgs) -> Result<Value, String> {
 
 fn coalesce_list(args: FuncArgs) -> Result<Value, String> {
     let is_filled = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty());
-    let found = Given::new(args).0.find(is_filled);
+    let found = HclArguments::new(args).0.find(is_filled);
     found.ok_or_else(|| "coalescelist has no list".to_owned())
 }
 
 fn compact(args: FuncArgs) -> Result<Value, String> {
-    let list = Given::new(args).list()?;
+    let list = HclArguments::new(args).list()?;
     Ok(Value::Array(list.into_iter().filter(is_given).collect()))
 }
 
 fn concat(args: FuncArgs) -> Result<Value, String> {
     let mut all = Vec::new();
-    for list in Given::new(args).0 {
+    for list in HclArguments::new(args).0 {
         match list {
             Value::Array(values) => all.extend(values),
             other => return Err(format!("`{other}` is not a list")),
@@ -313,7 +313,7 @@ fn concat(args: FuncArgs) -> Result<Value, String> {
 
 fn distinct(args: FuncArgs) -> Result<Value, String> {
     let mut seen: Vec<Value> = Vec::new();
-    for value in Given::new(args).list()? {
+    for value in HclArguments::new(args).list()? {
         if !seen.contains(&value) {
             seen.push(value);
         }
@@ -322,7 +322,7 @@ fn distinct(args: FuncArgs) -> Result<Value, String> {
 }
 
 fn element_of(args: FuncArgs) -> Result<Value, String> {
-    let mut given = Given::new(args);
+    let mut given = HclArguments::new(args);
     let (list, place) = (given.list()?, given.number()?);
     let place = place.checked_rem(list.len());
     let found = place.and_then(|place| list.get(place).cloned());
@@ -339,12 +339,12 @@ fn flatten(args: FuncArgs) -> Result<Value, String> {
         }
     }
     let mut flat = Vec::new();
-    into(Given::new(args).list()?, &mut flat);
+    into(HclArguments::new(args).list()?, &mut flat);
     Ok(Value::Array(flat))
 }
 
 fn index(args: FuncArgs) -> Result<Value, String> {
-    let mut given = Given::new(args);
+    let mut given = HclArguments::new(args);
     match given.next()? {
         Value::Array(list) => {
             let place = given.number()?;
@@ -361,7 +361,7 @@ fn index(args: FuncArgs) -> Result<Value, String> {
 }
 
 fn keys(args: FuncArgs) -> Result<Value, String> {
-    let mut keys: Vec<String> = Given::new(args)
+    let mut keys: Vec<String> = HclArguments::new(args)
         .object()?
         .into_iter()
         .map(|(key, _)| key)
@@ -371,13 +371,13 @@ fn keys(args: FuncArgs) -> Result<Value, String> {
 }
 
 fn values(args: FuncArgs) -> Result<Value, String> {
-    let mut entries: Vec<(String, Value)> = Given::new(args).object()?.into_iter().collect();
+    let mut entries: Vec<(String, Value)> = HclArguments::new(args).object()?.into_iter().collect();
     entries.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(entries.into_iter().map(|(_, value)| value).collect())
 }
 
 fn lookup(args: FuncArgs) -> Result<Value, String> {
-    let mut given = Given::new(args);
+    let mut given = HclArguments::new(args);
     let (entries, key) = (given.object()?, given.text()?);
     match entries.get(&key) {
         Some(value) => Ok(value.clone()),
@@ -389,7 +389,7 @@ fn lookup(args: FuncArgs) -> Result<Value, String> {
 
 fn merge(args: FuncArgs) -> Result<Value, String> {
     let mut all = hcl::Map::new();
-    for entries in Given::new(args).0 {
+    for entries in HclArguments::new(args).0 {
         match entries {
             Value::Object(entries) => all.extend(entries),
             Value::Null => {}
@@ -400,11 +400,11 @@ fn merge(args: FuncArgs) -> Result<Value, String> {
 }
 
 fn reverse(args: FuncArgs) -> Result<Value, String> {
-    Ok(Given::new(args).list()?.into_iter().rev().collect())
+    Ok(HclArguments::new(args).list()?.into_iter().rev().collect())
 }
 
 fn slice(args: FuncArgs) -> Result<Value, String> {
-    let mut given = Given::new(args);
+    let mut given = HclArguments::new(args);
     let (list, from, to) = (given.list()?, given.number()?, given.number()?);
     let found = list.get(from..to);
     let found = found.ok_or_else(|| format!("the list has no elements {from} to {to}"))?;
@@ -412,13 +412,13 @@ fn slice(args: FuncArgs) -> Result<Value, String> {
 }
 
 fn sort(args: FuncArgs) -> Result<Value, String> {
-    let mut list = Given::new(args).list()?;
+    let mut list = HclArguments::new(args).list()?;
     list.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
     Ok(Value::Array(list))
 }
 
 fn split(args: FuncArgs) -> Result<Value, String> {
-    let mut given = Given::new(args);
+    let mut given = HclArguments::new(args);
     let (separator, text) = (given.text()?, given.text()?);
     Ok(text
         .split(separator.as_str())
@@ -427,7 +427,7 @@ fn split(args: FuncArgs) -> Result<Value, String> {
 }
 
 fn zipmap(args: FuncArgs) -> Result<Value, String> {
-    let mut given = Given::new(args);
+    let mut given = HclArguments::new(args);
     let (keys, values) = (given.list()?, given.list()?);
     let mut entries = hcl::Map::new();
     for (key, value) in keys.into_iter().zip(values) {

@@ -27,7 +27,7 @@ pub(super) enum Form {
     /// The texts of nodes: a JSON array in this variable; a single text is used without the array.
     Nodes(String),
     /// A text whose typed value needs another take of a step.
-    Taken(Taken),
+    Taken(ExtraTake),
     /// A JSON array of any length that a step has taken.
     Many,
 }
@@ -106,7 +106,7 @@ impl Cells {
 
 /// An additional take of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct ExtraTake {
     pub(super) step: usize,
     /// The variable, and the extractor.
     pub(super) variable: String,

@@ -1,12 +1,12 @@
 //! Turns a scenario into the steps of an iteration.
 
 use super::call;
-use super::known::{Form, Known, Taken};
+use super::known::{ExtraTake, Form, Known};
 use super::mapping::{field, prepare, variable};
 use super::named::Named;
 use super::scope::Scope;
 use super::template::{translated, translated_path};
-use super::turns::Turns;
+use super::turns::RowFeeds;
 use super::{After, Assert, File, Request, Scenario};
 use crate::go_http::canonical;
 use crate::pandora::TOOL;
@@ -14,7 +14,7 @@ use crate::pandora::gun::HttpGun;
 use crate::pandora::shot::{Uri, complete};
 use drumfire_compile::Host;
 use drumfire_document::{
-    Ask, Expect, Feed, Fields, Payload, Place, Request as Written, RequestStep,
+    Ask, ExpectSettings, Feed, Fields, Payload, Place, Request as Written, RequestStep,
     Scenario as Weighted, Step, Text,
 };
 use drumfire_plan::Method;
@@ -56,7 +56,7 @@ pub(in crate::pandora) fn lower(
     let requests = file.requests.iter().map(|request| &request.name);
     let calls = file.calls.iter().map(|call| &call.name);
     let scope = Scope::new(&file.sources, host, seed);
-    let scope = scope.with_turns(Turns::of_pool(pool).with_owners(file));
+    let scope = scope.with_turns(RowFeeds::of_pool(pool).with_owners(file));
     let mut scope = scope.with_names(requests.chain(calls));
     let mut scenarios = Vec::with_capacity(file.scenarios.len());
     for (number, scenario) in file.scenarios.iter().enumerate() {
@@ -290,7 +290,7 @@ fn add_request(
 /// A value that a step takes from a JSON body.
 fn one(is: String, step: usize, path: &str) -> Known {
     let variable = format!("{is}_all");
-    let form = Form::Taken(Taken {
+    let form = Form::Taken(ExtraTake {
         step,
         typed: format!("{variable} | fromjson(0)"),
         how: format!("json#all {path}"),
@@ -426,7 +426,7 @@ pub(super) fn piped(variable: String, pipes: &str) -> Result<String, String> {
 
 /// Adds checks to the expectations. An empty text is contained in every text, also in an absent
 /// one.
-fn expect(assert: &Assert, expect: &mut Expect) {
+fn expect(assert: &Assert, expect: &mut ExpectSettings) {
     for (name, text) in assert.headers.iter().filter(|(_, text)| !text.is_empty()) {
         let check = format!("contains {text}");
         expect.header.push(TOOL.field("headers", name, &check));

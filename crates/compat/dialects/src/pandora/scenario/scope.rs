@@ -2,9 +2,9 @@
 
 use super::function;
 use super::known::{
-    Cells, Column, Form, Known, NO_VALUE, Taken, Whole, identifier, literal, quoted,
+    Cells, Column, ExtraTake, Form, Known, NO_VALUE, Whole, identifier, literal, quoted,
 };
-use super::turns::Turns;
+use super::turns::RowFeeds;
 use super::{Source, SourceKind};
 use crate::pandora::TOOL;
 use drumfire_compile::Host;
@@ -24,7 +24,7 @@ pub(super) struct Scope<'a> {
     sources: Vec<Source>,
     host: &'a dyn Host,
     /// The rows that steps take.
-    pub(super) turns: Turns,
+    pub(super) turns: RowFeeds,
     /// The results of earlier steps, by request, stage and variable.
     known: BTreeMap<(String, &'static str, String), Known>,
     /// The step of each call whose reply can be read.
@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
         Self {
             sources,
             host,
-            turns: Turns::of_pool(0),
+            turns: RowFeeds::of_pool(0),
             known: BTreeMap::new(),
             replies: BTreeMap::new(),
             asked: Vec::new(),
@@ -66,7 +66,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the scope with these rows of sources.
-    pub(super) fn with_turns(self, turns: Turns) -> Self {
+    pub(super) fn with_turns(self, turns: RowFeeds) -> Self {
         Self { turns, ..self }
     }
 
@@ -248,7 +248,7 @@ impl<'a> Scope<'a> {
         self.ask(step, &variable, &format!("reply {path}"));
         let mut known = Known {
             is: variable,
-            form: Form::Taken(Taken {
+            form: Form::Taken(ExtraTake {
                 step,
                 variable: all,
                 how: "reply $".to_owned(),

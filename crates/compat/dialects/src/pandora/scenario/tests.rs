@@ -6,7 +6,7 @@ use super::named::Named;
 use super::scope::Scope;
 use super::table::Table;
 use super::template::{translated, translated_path};
-use super::turns::Turns;
+use super::turns::RowFeeds;
 use super::{File, Scenario, Source, SourceKind};
 use drumfire_compile::Host;
 use drumfire_document::{Bare, Environment};
@@ -333,7 +333,7 @@ fn scenarios_count_the_rows_that_they_take() {
             ..File::default()
         };
         let mut scope =
-            Scope::new(&sources, &Bare, 1).with_turns(Turns::of_pool(0).with_owners(&file));
+            Scope::new(&sources, &Bare, 1).with_turns(RowFeeds::of_pool(0).with_owners(&file));
         let mut names = Vec::new();
         for (number, scenario) in file.scenarios.iter().enumerate() {
             scope.turns.enter_scenario(number);

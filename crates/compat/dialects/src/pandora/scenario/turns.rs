@@ -24,7 +24,7 @@ struct Use {
 
 /// The feeds of rows; each use has a separate feed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct RowFeeds {
     /// The prefix of the feeds' names.
     prefix: String,
     feeds: BTreeMap<String, Feed>,
@@ -38,7 +38,7 @@ pub(super) struct Turns {
     owner: usize,
 }
 
-impl Turns {
+impl RowFeeds {
     /// Creates the turns of a pool.
     pub(super) fn of_pool(pool: usize) -> Self {
         let prefix = match pool {

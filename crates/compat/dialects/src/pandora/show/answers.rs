@@ -2,7 +2,7 @@
 
 use crate::grpc_code::{self, CODES};
 use crate::pandora::config::Pool;
-use crate::pandora::gun::{Filter, Gun, Loaded};
+use crate::pandora::gun::{AnswerFilter, Gun, Loaded};
 use crate::pandora::output::Place;
 use drumfire_data::rfc3339;
 use drumfire_measure::{Excerpt, Field, GRPC_STATUS, Kept, Side, Transcript};
@@ -27,7 +27,7 @@ const FIRST_FIELDS: [&str; 2] = ["host", "user-agent"];
 #[derive(Debug)]
 pub(super) struct Answers {
     form: Form,
-    filter: Filter,
+    filter: AnswerFilter,
     /// The number of exchanges that should be in the log, and the number that are.
     wanted: u64,
     written: u64,
@@ -65,10 +65,10 @@ impl Answers {
     /// The minimum status of the exchanges that the engine must keep for the log.
     pub(super) const fn least_status(&self) -> u16 {
         match (self.filter, self.form) {
-            (Filter::All, _) => 1,
-            (Filter::Warning | Filter::Error, Form::Call) => GRPC_STATUS + 1,
-            (Filter::Warning, _) => 400,
-            (Filter::Error, _) => 500,
+            (AnswerFilter::All, _) => 1,
+            (AnswerFilter::Warning | AnswerFilter::Error, Form::Call) => GRPC_STATUS + 1,
+            (AnswerFilter::Warning, _) => 400,
+            (AnswerFilter::Error, _) => 500,
         }
     }
 
@@ -84,9 +84,9 @@ impl Answers {
         };
         status
             >= match self.filter {
-                Filter::All => 1,
-                Filter::Warning => 400,
-                Filter::Error => 500,
+                AnswerFilter::All => 1,
+                AnswerFilter::Warning => 400,
+                AnswerFilter::Error => 500,
             }
     }
 

@@ -8,7 +8,7 @@ const LINE_MIN: Nanos = Nanos::from_millis(950);
 
 /// Counts since the start, and counts of the last second.
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct LogCounters {
     /// The end of the last interval.
     pub(super) end: Nanos,
     responses: u64,
@@ -20,7 +20,7 @@ pub(super) struct Counters {
     finished: u64,
 }
 
-impl Counters {
+impl LogCounters {
     /// Adds an interval and returns its line; `started` instances had started at the end of the
     /// interval.
     pub(super) fn add(&mut self, interval: &Interval, started: u64) -> Option<String> {

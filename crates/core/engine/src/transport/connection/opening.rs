@@ -22,7 +22,7 @@ use super::{Connection, Link};
 use crate::blame::{During, Failure, http1_outcome, io_failure};
 use crate::transport::context::Context;
 use crate::transport::lane::Lane;
-use crate::wire::{Handler, Input, Note, Port, Wire, WireProtocol};
+use crate::wire::{ConnectionNote, Handler, Input, Port, Wire, WireProtocol};
 use drumfire_http1::{BodyKind, Event, Machine, Persistence, RequestKind};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, IoError, Progress, Received, Slot};
@@ -157,7 +157,9 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         let time = now - self.connection.phase_start;
         let address = self.connection.address;
         self.connection.connect_time = time;
-        self.cx.handler.note(Note::Connected { time, address });
+        self.cx
+            .handler
+            .note(ConnectionNote::Connected { time, address });
         self.connection.phase_start = now;
         let Some(config) = self.lane.route.proxy_tls else {
             return self.tunnel(now);
@@ -268,7 +270,9 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
                 let now = self.cx.io.now();
                 let time = now - self.connection.phase_start;
                 let is_resumed = self.cx.io.is_resumed(self.slot);
-                self.cx.handler.note(Note::Secured { time, is_resumed });
+                self.cx
+                    .handler
+                    .note(ConnectionNote::Secured { time, is_resumed });
                 let protocol = self.lane.settings.protocol;
                 let is_agreed = |cx: &Context<'_, I, H>| cx.io.agreed(self.slot, protocol.alpn());
                 if protocol.must_be_agreed() && !is_agreed(self.cx) {

@@ -3,7 +3,9 @@
 use super::segments;
 use crate::ParseError;
 use crate::json::cursor::Cursor;
-use crate::json::path::{Expression, Filter, Literal, Matching, Operand, Query, is_singular};
+use crate::json::path::{
+    Filter, Literal, Matching, Operand, PatternExpression, Query, is_singular,
+};
 use crate::json::scan::Scanner;
 use crate::number::Number;
 use crate::pattern::Pattern;
@@ -13,7 +15,7 @@ use drumfire_plan::suggestion;
 const FUNCTIONS: [&str; 5] = ["length", "count", "value", "match", "search"];
 
 /// A part of a filter before it is known whether it is compared.
-enum Term {
+enum FilterTerm {
     Query(Query),
     Operand(Operand),
     Matches(Matching),
@@ -98,11 +100,11 @@ fn join(mut parts: Vec<Filter>, joint: fn(Vec<Filter>) -> Filter) -> Filter {
 }
 
 /// A term that is a condition by itself.
-fn test(at: usize, term: Term) -> Result<Filter, ParseError> {
+fn test(at: usize, term: FilterTerm) -> Result<Filter, ParseError> {
     match term {
-        Term::Query(query) => Ok(Filter::Exists(query)),
-        Term::Matches(matching) => Ok(Filter::Matches(matching)),
-        Term::Operand(_) => {
+        FilterTerm::Query(query) => Ok(Filter::Exists(query)),
+        FilterTerm::Matches(matching) => Ok(Filter::Matches(matching)),
+        FilterTerm::Operand(_) => {
             let reason = "compare this with another value: `@.n == 1`";
             Err(ParseError::new(at, reason))
         }
@@ -110,33 +112,33 @@ fn test(at: usize, term: Term) -> Result<Filter, ParseError> {
 }
 
 /// A term with a single value.
-fn operand(at: usize, term: Term) -> Result<Operand, ParseError> {
+fn operand(at: usize, term: FilterTerm) -> Result<Operand, ParseError> {
     match term {
-        Term::Operand(operand) => Ok(operand),
-        Term::Query(query) if is_singular(&query.segments) => Ok(Operand::Value(query)),
-        Term::Query(_) => {
+        FilterTerm::Operand(operand) => Ok(operand),
+        FilterTerm::Query(query) if is_singular(&query.segments) => Ok(Operand::Value(query)),
+        FilterTerm::Query(_) => {
             let reason = "this may select several values, which can't be compared";
             Err(ParseError::new(at, reason))
         }
-        Term::Matches(_) => {
+        FilterTerm::Matches(_) => {
             let reason = "this is true or false and can't be compared";
             Err(ParseError::new(at, reason))
         }
     }
 }
 
-fn term(cursor: &mut Cursor<'_>) -> Result<Term, ParseError> {
+fn term(cursor: &mut Cursor<'_>) -> Result<FilterTerm, ParseError> {
     let rest = cursor.rest();
     if rest.starts_with(['@', '$']) {
-        return Ok(Term::Query(query(cursor)?));
+        return Ok(FilterTerm::Query(query(cursor)?));
     }
     if rest.starts_with(['\'', '"']) {
         let text = cursor.quoted()?.into();
-        return Ok(Term::Operand(Operand::Literal(Literal::Text(text))));
+        return Ok(FilterTerm::Operand(Operand::Literal(Literal::Text(text))));
     }
     if rest.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
         let number = Literal::Number(number(cursor)?);
-        return Ok(Term::Operand(Operand::Literal(number)));
+        return Ok(FilterTerm::Operand(Operand::Literal(number)));
     }
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
@@ -154,7 +156,7 @@ fn term(cursor: &mut Cursor<'_>) -> Result<Term, ParseError> {
         }
     };
     cursor.pass(length);
-    Ok(Term::Operand(Operand::Literal(literal)))
+    Ok(FilterTerm::Operand(Operand::Literal(literal)))
 }
 
 fn query(cursor: &mut Cursor<'_>) -> Result<Query, ParseError> {
@@ -183,7 +185,7 @@ fn number(cursor: &mut Cursor<'_>) -> Result<Number, ParseError> {
 }
 
 /// A function and its arguments.
-fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<Term, ParseError> {
+fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<FilterTerm, ParseError> {
     let start = cursor.position();
     if !FUNCTIONS.contains(&name) {
         let near = suggestion(name, FUNCTIONS);
@@ -194,9 +196,9 @@ fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<Term, ParseError> {
     cursor.pass(name.len() + 1);
     cursor.skip_space();
     let term = match name {
-        "count" => Term::Operand(Operand::Count(query(cursor)?)),
-        "value" => Term::Operand(Operand::Only(query(cursor)?)),
-        "length" => Term::Operand(Operand::Length(Box::new(argument(cursor)?))),
+        "count" => FilterTerm::Operand(Operand::Count(query(cursor)?)),
+        "value" => FilterTerm::Operand(Operand::Only(query(cursor)?)),
+        "length" => FilterTerm::Operand(Operand::Length(Box::new(argument(cursor)?))),
         name => {
             let text = argument(cursor)?;
             cursor.skip_space();
@@ -208,11 +210,11 @@ fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<Term, ParseError> {
             let expression = match argument(cursor)? {
                 Operand::Literal(Literal::Text(source)) => {
                     let pattern = Pattern::of_json_path(&source, is_whole);
-                    Expression::Fixed(pattern.map(Box::new))
+                    PatternExpression::Fixed(pattern.map(Box::new))
                 }
-                other => Expression::Computed(other),
+                other => PatternExpression::Computed(other),
             };
-            Term::Matches(Matching {
+            FilterTerm::Matches(Matching {
                 text,
                 expression,
                 is_whole,

@@ -4,7 +4,7 @@ use super::Walk;
 use crate::NoValue;
 use crate::json::children::{Children, find, find_one};
 use crate::json::path::{
-    Expression, Filter, Literal, Matching, Operand, Query, Selector, is_singular,
+    Filter, Literal, Matching, Operand, PatternExpression, Query, Selector, is_singular,
 };
 use crate::json::scan::{Broken, Scanner};
 use crate::json::text::unescape;
@@ -239,11 +239,11 @@ fn matches(matching: &Matching, scanner: &mut Scanner<'_>, place: Place) -> Resu
         return Ok(false);
     };
     match &matching.expression {
-        Expression::Fixed(pattern) => {
+        PatternExpression::Fixed(pattern) => {
             let pattern = pattern.as_ref();
             Ok(pattern.is_some_and(|pattern| pattern.is_match(text.as_bytes())))
         }
-        Expression::Computed(operand) => {
+        PatternExpression::Computed(operand) => {
             let Item::Text(source) = evaluate(operand, scanner, place)? else {
                 return Ok(false);
             };

@@ -1,6 +1,6 @@
 //! Compiles a template: its JSON is parsed with marks instead of expressions.
 
-use super::scalar::Scalar;
+use super::scalar::PlainScalar;
 use super::{Fragment, Step, Value, Zero};
 use crate::json::{self, field, is_special};
 use drumfire_data::{Expression, Piece};
@@ -20,7 +20,7 @@ pub(super) fn steps(descriptor: &MessageDescriptor, pieces: &[Piece]) -> Option<
     let Json::Object(object) = serde_json::from_str(&text).ok()? else {
         return None;
     };
-    let mut compiler = Compiler {
+    let mut compiler = ProgramCompiler {
         expressions,
         used: 0,
     };
@@ -53,13 +53,13 @@ fn marked(pieces: &[Piece]) -> Option<(String, Vec<Expression>)> {
     Some((text, expressions))
 }
 
-struct Compiler {
+struct ProgramCompiler {
     expressions: Vec<Expression>,
     /// The number of expressions with a known position.
     used: usize,
 }
 
-impl Compiler {
+impl ProgramCompiler {
     /// The fields of a message, in the order of their numbers, as encoders write them. The JSON
     /// parser has bounded the depth.
     fn message(
@@ -144,7 +144,7 @@ impl Compiler {
                 steps.push(nested(field, inner));
             }
             (kind, Json::String(text)) => {
-                let scalar = Scalar::from_kind(&kind)?;
+                let scalar = PlainScalar::from_kind(&kind)?;
                 let tag = tag(field.number(), scalar.wire_type());
                 let fragments = self.fragments(text)?;
                 steps.push(Step::Value(Value {

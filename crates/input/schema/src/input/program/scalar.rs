@@ -5,7 +5,7 @@ use prost_reflect::{EnumDescriptor, Kind};
 
 /// The type of a field that accepts plain strings.
 #[derive(Clone, Debug)]
-pub(super) enum Scalar {
+pub(super) enum PlainScalar {
     Text,
     Int32,
     Int64,
@@ -30,7 +30,7 @@ pub(super) enum Written {
     Other,
 }
 
-impl Scalar {
+impl PlainScalar {
     /// The scalar for a field's kind; `None` for kinds that fall back to the text.
     pub(super) fn from_kind(kind: &Kind) -> Option<Self> {
         Some(match kind {

@@ -1,7 +1,7 @@
 //! The program and the text give the same message, or the program falls back.
 
 use super::Program;
-use crate::json::Names;
+use crate::json::FieldNames;
 use crate::{Schema, json};
 use drumfire_data::{CsvForm, Feed, Order, RenderContext, Sources, Template, Text};
 use drumfire_plan::RequestContext;
@@ -63,8 +63,10 @@ fn context(number: u64) -> RenderContext {
 
 /// An encoded message's fields; fields with presence are included even with their default.
 fn fields(bytes: &[u8]) -> serde_json::Value {
-    serde_json::from_str(&json::show(&MESSAGE, bytes, json::Defaults::Skip, Names::Schema).unwrap())
-        .unwrap()
+    serde_json::from_str(
+        &json::show(&MESSAGE, bytes, json::Defaults::Skip, FieldNames::Schema).unwrap(),
+    )
+    .unwrap()
 }
 
 /// The message rendered as text.
