@@ -1,7 +1,7 @@
 //! Names whose addresses change during a run, with a name server of the test.
 
 use crate::support::program::words;
-use crate::support::{Process, Report, Serve, Signal, drumfire, http, load_of};
+use crate::support::{Process, Report, Serve, Signal, drumfire, http, load_of, wait_until};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -71,14 +71,23 @@ fn connections_follow_a_name_to_new_addresses() {
     first.await_requests(100);
     names.lead_to(&[local(2), local(3)]);
     second.await_requests(100);
+    wait_until("half of the connections to move", || open(&first) == 3);
     names.lead_to(&[local(4)]);
     third.await_requests(100);
+    wait_until("all of them to move", || open(&first) + open(&second) == 0);
     process.signal(Signal::INT);
     let report = load_of(process);
     assert_eq!(report.n("requests.failed"), 0, "{:?}", report.kinds());
     assert_eq!(report.n("requests.ok"), report.n("requests.sent"));
     // Three of the six move to the second server, then all of them to the third.
     assert_eq!(report.n("connections.closed.moved"), 9);
+}
+
+/// The open connections of a server, apart from the one that asks.
+fn open(serve: &Serve) -> u64 {
+    let counters = serve.counters();
+    let count = |name: &str| counters[name].as_u64().unwrap();
+    count("connections") - count("connections_ended") - 1
 }
 
 /// Starts `drumfire http LINE --json -`.
