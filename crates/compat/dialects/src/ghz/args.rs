@@ -89,18 +89,13 @@ macro_rules! row {
 macro_rules! json {
     ($name:literal, $short:expr, $default:literal, $read:expr, $($field:ident).+, $help:literal) => {
         Flag {
-            name: $name,
-            short: $short,
-            kind: Kind::Value($default),
-            occurs: Occurs::Once,
-            help: $help,
             set: |options: &mut Options, text| {
                 options.$($field).+ = $read(text)?;
-                options
-                    .notes
-                    .extend(go_json::repeated(concat!("--", $name), text));
+                let repeated = go_json::repeated(concat!("--", $name), text);
+                options.notes.extend(repeated);
                 Ok(())
             },
+            ..row!($name, $short, $default, $read, $($field).+, $help)
         }
     };
 }
