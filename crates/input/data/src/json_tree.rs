@@ -1,31 +1,36 @@
 //! JSON values, and the keys that their objects have twice.
 //!
 //! Readers of JSON keep the last of two values with one key. [`read`] keeps it, too, and returns
-//! the first such key, so that no value is dropped unnoticed.
+//! the first such key, so that no value is dropped unnoticed; [`read_unique`] refuses it.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The path of the first key that an object has twice, such as `user.name` or `items[2].id`.
+/// What becomes of a key that an object has twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Repeated(pub(crate) Option<String>);
+pub(crate) struct Repeated {
+    /// The path of the first such key, such as `user.name` or `items[2].id`.
+    pub(crate) first: Option<String>,
+    /// Whether such a key is an error.
+    is_refused: bool,
+}
 
 impl Repeated {
     /// Notes a key that an object has twice.
     pub(crate) fn note(&mut self, key: &str) {
-        if self.0.is_none() {
-            self.0 = Some(key.to_owned());
+        if self.first.is_none() {
+            self.first = Some(key.to_owned());
         }
     }
 
     /// Reads a part of a value; a key in it gets the path before it.
     fn within<T>(&mut self, before: impl Fn() -> String, read: impl FnOnce(&mut Self) -> T) -> T {
-        if self.0.is_some() {
+        if self.first.is_some() {
             return read(self);
         }
         let made = read(self);
-        if let Some(inner) = &mut self.0 {
+        if let Some(inner) = &mut self.first {
             let dot = if inner.starts_with('[') { "" } else { "." };
             *inner = format!("{}{dot}{inner}", before());
         }
@@ -39,10 +44,27 @@ impl Repeated {
 /// If the text is not JSON.
 pub fn read(text: &str) -> Result<(Value, Option<String>), serde_json::Error> {
     let mut repeated = Repeated::default();
+    let value = whole(text, &mut repeated)?;
+    Ok((value, repeated.first))
+}
+
+/// The value of a text whose objects have each key once.
+///
+/// # Errors
+/// The first mistake, or the first key that occurs twice in an object.
+pub fn read_unique(text: &str) -> Result<Value, serde_json::Error> {
+    let mut repeated = Repeated {
+        first: None,
+        is_refused: true,
+    };
+    whole(text, &mut repeated)
+}
+
+fn whole(text: &str, repeated: &mut Repeated) -> Result<Value, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = Tree(&mut repeated).deserialize(&mut json)?;
+    let value = Tree(repeated).deserialize(&mut json)?;
     json.end()?;
-    Ok((value, repeated.0))
+    Ok(value)
 }
 
 /// Reads a value.
@@ -108,6 +130,10 @@ impl<'de> Visitor<'de> for Tree<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = members.next_key::<String>()? {
+            if self.0.is_refused && map.contains_key(&key) {
+                let shown: String = key.chars().take(60).collect();
+                return Err(A::Error::custom(format!("duplicate key `{shown}`")));
+            }
             let place = || key.clone();
             let value = self
                 .0

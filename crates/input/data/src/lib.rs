@@ -54,7 +54,7 @@ pub use feed::{CsvForm, Feed, FeedError, FeedFormat, Generated, KINDS, Kind, Ran
 pub use feed_order::{AtEnd, Deal, FeedOrder, Strides};
 pub use har::{HarArchive, HarContent, HarEntry, HarPair, HarRequest};
 pub use json_text::{JsonPlace, escape_json, without_lone_surrogates};
-pub use json_tree::read as read_json;
+pub use json_tree::{read as read_json, read_unique as read_unique_json};
 pub use log_reader::LogReader;
 pub use names::VARIABLES;
 pub use order::{Order, SharedList};

@@ -135,7 +135,7 @@ impl<'de, T: Keyed<'de>> Visitor<'de> for KeyedVisitor<T> {
             taken |= 1 << place;
             let mut repeated = Repeated::default();
             object.read_value(T::KEYS[place], &mut entries, &mut repeated)?;
-            if let Some(inner) = repeated.0 {
+            if let Some(inner) = repeated.first {
                 let dot = if inner.starts_with('[') { "" } else { "." };
                 let path = format!("{}{dot}{inner}", T::KEYS[place]);
                 remarks.push(Remark::RepeatedKey(path));
