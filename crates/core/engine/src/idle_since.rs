@@ -26,32 +26,47 @@ use drumfire_units::Nanos;
 
 /// The times by which stops of the worker have delayed its users.
 #[derive(Debug)]
-pub(crate) enum Delays {
-    /// The schedule intends all requests, so no user is delayed.
-    None,
-    /// The delays of the users of the closed model, by index.
-    Of(Vec<Nanos>),
+pub(crate) struct Delays {
+    /// The delays by user; `None` in the open model, where the schedule intends all requests, so
+    /// that no user is delayed.
+    users: Option<Vec<Nanos>>,
+    /// The number of delayed users: 0 most of the time, so that most requests look no further.
+    delayed: u32,
 }
 
 impl Delays {
-    /// Returns the delay of a user; `None` if only the schedule intends requests.
-    #[inline]
-    pub(crate) fn of_user(&self, user: UserId) -> Option<Nanos> {
-        match self {
-            Self::None => None,
-            Self::Of(users) => Some(users.get(user.index()).copied().unwrap_or_default()),
+    /// The delays of a pool's users, none at first; `users`: their number, or `None` in the open
+    /// model.
+    pub(crate) fn new(users: Option<u32>) -> Self {
+        Self {
+            users: users.map(|count| vec![Nanos::ZERO; count as usize]),
+            delayed: 0,
         }
     }
 
-    /// Sets the delay of a user whose request has ended.
+    /// Whether no user is delayed.
     #[inline]
+    pub(crate) const fn are_none(&self) -> bool {
+        self.delayed == 0
+    }
+
+    /// Returns the delay of a user; `None` if only the schedule intends requests.
+    pub(crate) fn of_user(&self, user: UserId) -> Option<Nanos> {
+        let users = self.users.as_ref()?;
+        Some(users.get(user.index()).copied().unwrap_or_default())
+    }
+
+    /// Sets the delay of a user whose request has ended.
     pub(crate) fn set_delay(&mut self, user: UserId, delay: Nanos) {
-        if let Self::Of(users) = self {
-            if users.len() <= user.index() {
-                users.resize(user.index() + 1, Nanos::ZERO);
-            }
-            users[user.index()] = delay;
+        let Some(users) = &mut self.users else {
+            return;
+        };
+        if users.len() <= user.index() {
+            users.resize(user.index() + 1, Nanos::ZERO);
         }
+        let before = std::mem::replace(&mut users[user.index()], delay);
+        self.delayed += u32::from(delay > Nanos::ZERO);
+        self.delayed -= u32::from(before > Nanos::ZERO);
     }
 }
 
@@ -95,6 +110,12 @@ impl IdleSince {
     #[inline]
     pub(crate) fn debt(self) -> Nanos {
         self.at - self.on_time
+    }
+
+    /// Whether stops took nothing.
+    #[inline]
+    pub(crate) fn is_on_time(self) -> bool {
+        self.at == self.on_time
     }
 
     /// The due time of a request that was intended for `intended`, by a user whom stops have

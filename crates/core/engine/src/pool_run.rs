@@ -110,13 +110,10 @@ impl PoolRun {
             transport,
             timers: Timers::default(),
             lookup: Lookup::new(prepared),
-            delays: match pool.load.is_open() {
-                true => Delays::None,
-                false => {
-                    let users = pool.users_most().unwrap_or(0);
-                    Delays::Of(vec![Nanos::ZERO; users as usize])
-                }
-            },
+            delays: Delays::new(match pool.load.is_open() {
+                true => None,
+                false => Some(pool.users_most().unwrap_or(0)),
+            }),
             peers: PoolPeers::new(member),
             affinity: pool.connections.affinity,
             multiplexes: !is_exclusive,

@@ -17,7 +17,7 @@ use crate::blame::Failure;
 use crate::exchanges::{
     DueAction, End, ExchangeHandler, Exchanges, Held, Leaving, Task, Todo, correct, depart,
 };
-use crate::id::{ExchangeId, ShareId};
+use crate::id::{ExchangeId, ShareId, UserId};
 use crate::idle_since::IdleSince;
 use crate::lifecycle::Milestone;
 use crate::pool_io::{PoolContext, PoolIo};
@@ -220,16 +220,26 @@ impl PoolRun {
         now: Nanos,
     ) -> ExchangeId {
         let (since, intended) = (seat.since, due.intended);
-        let delay = match self.delays.of_user(due.turn.user) {
-            None => Nanos::ZERO,
-            Some(delay) if home == self.peers.home => delay,
-            // The delays of other workers' users are unknown here.
-            Some(_) => since.debt(),
+        let delay = match since.is_on_time() && self.delays.are_none() {
+            true => Nanos::ZERO,
+            false => self.delay_of(due.turn.user, home, since),
         };
         let owed = since.owed(intended, delay, now);
         let task = Task::new(&due, seat.share, home, owed);
         self.exchanges
             .start(task, intended, since.due(intended, delay), now)
+    }
+
+    /// The time by which stops have delayed a user of the worker `home`, whose seat is free since
+    /// `since`.
+    #[cold]
+    fn delay_of(&self, user: UserId, home: u32, since: IdleSince) -> Nanos {
+        match self.delays.of_user(user) {
+            None => Nanos::ZERO,
+            Some(delay) if home == self.peers.home => delay,
+            // The delays of other workers' users are unknown here.
+            Some(_) => since.debt(),
+        }
     }
 
     /// Passes a new exchange to the transport.
@@ -310,13 +320,8 @@ impl PoolRun {
         // A record is large: returned together with another value, it would be copied again.
         let sample = &self.exchanges.sample(end, figures);
         let mut held = self.exchanges.release(id, sample);
-        let is_own = held.home == self.peers.home;
-        let before = self.delays.of_user(held.user).filter(|_| is_own);
-        // If the request had to wait for its connection anyway, only its lag was lateness.
-        let lag = sample.sent - sample.due;
-        held.owed = held.owed.min(before.unwrap_or_default() + lag);
-        if is_own {
-            self.delays.set_delay(held.user, held.owed);
+        if held.owed > Nanos::ZERO || !self.delays.are_none() {
+            held.owed = self.note_delay(held, sample.sent - sample.due);
         }
         cx.recorder
             .record(self.id, sample, || self.exchanges.particulars(id));
@@ -327,6 +332,20 @@ impl PoolRun {
             cx.recorder.detail(self.id, sample, *cause, text);
         }
         held
+    }
+
+    /// Notes by how much stops have delayed the user of an ended exchange with this lag. Returns
+    /// the debt to the next exchange on its seat.
+    #[cold]
+    fn note_delay(&mut self, held: Held, lag: Nanos) -> Nanos {
+        let is_own = held.home == self.peers.home;
+        let before = self.delays.of_user(held.user).filter(|_| is_own);
+        // If the request had to wait for its connection anyway, only its lag was lateness.
+        let owed = held.owed.min(before.unwrap_or_default() + lag);
+        if is_own {
+            self.delays.set_delay(held.user, owed);
+        }
+        owed
     }
 
     /// Cancels all running exchanges.
