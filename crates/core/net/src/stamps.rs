@@ -19,13 +19,19 @@
 //! clock, at most half a millisecond of work old, and at once if a stamp is in the future. A stamp
 //! that is still in the future then is refused: it was taken before or after a step. A step
 //! backwards makes stamps too early; the engine detects stamps that are earlier than their request.
+//!
+//! **When the kernel begins.** It stamps segments only while some socket of the machine asks for it,
+//! and begins a while after the first has asked: it rewrites its own code for that, in a work queue.
+//! So a thread waits for the first stamp before the run starts ([`Witness`]), and asks until it ends.
 
 mod departures;
 mod system;
+mod witness;
 
 pub(crate) use departures::Sends;
 
 use self::departures::Asking;
+use self::witness::Witness;
 use crate::clock::{monotonic, real_time};
 use crate::thread_clock::ThreadClock;
 use crate::tsc::look;
@@ -49,6 +55,8 @@ pub(crate) struct Stamps {
     /// Which departures to request, if any.
     asking: Option<Asking>,
     departures: DepartureCounts,
+    /// Keeps the kernel stamping between the run's connections.
+    _witness: Option<Witness>,
 }
 
 /// The segments that the kernel is asked to stamp.
@@ -61,10 +69,12 @@ pub(crate) enum Stamped {
 }
 
 impl Stamps {
-    /// Creates the conversion with the clocks' current difference.
+    /// Creates the conversion with the clocks' current difference, once the kernel stamps segments
+    /// or has had [`witness::PATIENCE`] for its first stamp.
     pub(crate) fn new(stamped: Stamped) -> Self {
         let mut stamps = Self {
             asking: (stamped == Stamped::Both).then(Asking::default),
+            _witness: Witness::new(),
             ..Self::default()
         };
         stamps.follow();

@@ -1,6 +1,5 @@
 //! `drumfire runs --trend` with runs made by these tests.
 
-use crate::clocks;
 use crate::support::process::Run;
 use crate::support::program::{LIMIT, words};
 use crate::support::{Folder, Process, Serve, drumfire, in_time, punctually};
@@ -105,9 +104,6 @@ fn runs_by_two_clocks_are_two_series() {
         return;
     }
     let (folder, serve) = (Folder::new(), Serve::new("--delay const:2ms"));
-    // The kernel starts to stamp some time after the request, and stops without requests. Such
-    // short runs would have no stamps without a run that requests them all the time.
-    let _asking = clocks::asking(&serve);
     for (clock, count) in [("program", 2), ("receive", 3), ("wire", 4)] {
         let plan = folder.at(&format!("{clock}.yaml"));
         let line = format!(
