@@ -50,8 +50,6 @@ pub struct Load {
     pub seconds: u32,
     /// The timeout of a request, in seconds.
     pub timeout: u32,
-    /// Whether a tool that can use wire timestamps must do so.
-    pub is_on_wire: bool,
 }
 
 /// The target's data about a run.
@@ -179,7 +177,6 @@ impl Case {
             },
             seconds: 6,
             timeout: if self == Self::Freeze { 2 } else { 20 },
-            is_on_wire: self.is_captured(),
         }
     }
 

@@ -127,14 +127,12 @@ impl Instrument {
             rate,
             seconds,
             timeout,
-            is_on_wire,
         } = load;
         let shown = program.display();
         let address = url.trim_start_matches("http://").trim_end_matches('/');
         let words = match self {
             Self::Drumfire => format!(
-                "{shown} http -q --no-store --json - -r {rate}/s -z {seconds}s --timeout {timeout}s {} {url}",
-                if *is_on_wire { "--clock wire" } else { "" }
+                "{shown} http -q --no-store --json - -r {rate}/s -z {seconds}s --timeout {timeout}s {url}"
             ),
             Self::Oha => format!(
                 "{shown} --no-tui --output-format json --latency-correction -q {rate} -z {seconds}s -c {OPEN} \

@@ -40,11 +40,12 @@ impl ToolFlags {
     }
 
     /// The generator of a run. The users of these tools choose their targets themselves, so the
-    /// guard of targets is off.
+    /// guard of targets is off. Times are by the program's clock, as the tools' own are.
     pub(crate) fn generator(self, seed: u64) -> Generator {
         Generator {
             seed: Some(Placed::new(seed, self.flag_place(""))),
             i_own_this_target: Some(self.switch("", true)),
+            clock: Some(self.text("", &"program")),
             ..Generator::default()
         }
     }

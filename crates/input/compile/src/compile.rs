@@ -87,7 +87,7 @@ pub(crate) fn compile_in(
     document: &Document,
     mut scope: Scope<'_>,
 ) -> Result<Plan, Vec<Diagnostic>> {
-    let generator = generator(&document.generator, &mut scope);
+    let mut generator = generator(&document.generator, &mut scope);
     let before = scope.found.len();
     let sources = feeds::sources(document, generator.seed, &mut scope);
     let known = scope.found.len();
@@ -129,6 +129,9 @@ pub(crate) fn compile_in(
             pool.samples = Samples::Keep;
         }
     }
+    if document.generator.clock.is_none() {
+        generator.clock = clock_for(&pools);
+    }
     // Every pool that could not be made has already noted its mistakes.
     let parts = (!pools.is_empty() && pools.len() == written.len()).then_some(PlanParts {
         pools,
@@ -138,6 +141,15 @@ pub(crate) fn compile_in(
     let plan =
         parts.and_then(|parts| check::checked(Plan::new(parts), document, &written, &mut scope));
     finished(scope, plan)
+}
+
+/// The clock of a run whose plan names none: the kernel's, unless some users send as fast as they
+/// can, whose rate its cost would lower.
+fn clock_for(pools: &[drumfire_plan::Pool]) -> ClockChoice {
+    match pools.iter().all(|pool| pool.load.is_open()) {
+        true => ClockChoice::Wire,
+        false => ClockChoice::Program,
+    }
 }
 
 /// The names of the feeds that could not be read. Their mistakes were noted, so templates that

@@ -73,9 +73,9 @@ table! {
             Flag::new(Group::Load, "--spin",
                 "Busy-wait shortly before a request is due: microseconds of lag, at the cost of a CPU core");
         clock: Option<Text> =
-            "Clock for exchanges: `program`, drumfire's own; `receive`, kernel timestamps of responses; `wire`, also kernel timestamps of requests",
+            "Clock for exchanges: `wire`, kernel timestamps of requests and responses, the default of an open model; `receive`, those of responses; `program`, drumfire's own, the default with users",
             Flag::new(Group::Load, "--clock <CLOCK>",
-                "Time responses when drumfire reads them (program) or when the kernel receives them (receive); wire also times requests when they leave [default: program]");
+                "Time responses when drumfire reads them (program) or when the kernel receives them (receive); wire also times requests when they leave [default: wire with a rate, program with users]");
         interval: Option<Text> = "Length of an interval of figures, such as `1s`",
             Flag::new(Group::Output, "--interval <TIME>",
                 "Length of an interval in the report and in the live display [default: 1s]");

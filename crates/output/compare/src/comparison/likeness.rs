@@ -103,16 +103,6 @@ pub(crate) fn difference(first: &Compared, run: &Compared) -> Option<String> {
     if infos[0].pools.len() != infos[1].pools.len() {
         return Some("they have different pools".to_owned());
     }
-    // Two plans can ask for one clock. Once a run has measured its own delay, that delay bounds
-    // the difference of the clocks.
-    let are_planned = [first, run]
-        .iter()
-        .all(|run| run.summary().total.counts.sent == 0);
-    let clocks = infos.map(|info| info.clock);
-    if are_planned && clocks[0] != clocks[1] {
-        let [one, other] = clocks.map(timed);
-        return Some(format!("one is timed {one}, the other {other}"));
-    }
     let is_read = first.is_read() || run.is_read();
     let mut pools = infos[0].pools.iter().zip(&infos[1].pools);
     let of_pools = pools.find_map(|(one, other)| {
@@ -125,7 +115,19 @@ pub(crate) fn difference(first: &Compared, run: &Compared) -> Option<String> {
         Some(format!("{what} of pool {pool} differ{values}"))
     });
     let is_of_texts = is_read && first.load() != run.load();
-    of_pools.or_else(|| is_of_texts.then(|| format!("{LOADS} differ{}", values(first, run))))
+    of_pools
+        .or_else(|| is_of_texts.then(|| format!("{LOADS} differ{}", values(first, run))))
+        .or_else(|| clocks_differ(first, run))
+}
+
+/// The clocks of two plans, if these differ: the plans can ask for one clock. Once a run has
+/// measured its own delay, that delay bounds the difference of the clocks.
+fn clocks_differ(first: &Compared, run: &Compared) -> Option<String> {
+    let summaries = [first, run].map(Compared::summary);
+    let [one, other] = summaries.map(|run| run.info.clock);
+    let are_planned = summaries.iter().all(|run| run.total.counts.sent == 0);
+    (are_planned && one != other)
+        .then(|| format!("one is timed {}, the other {}", timed(one), timed(other)))
 }
 
 /// The first part of two loads that differs, with both values.
