@@ -62,6 +62,20 @@ pub struct ThreadTimes {
     pub stamps: StampCounts,
     /// The kernel's time stamps of requests that were sent.
     pub departures: DepartureCounts,
+    /// The waits of a thread that polls before it sleeps; all 0 for others.
+    pub waits: WaitCounts,
+}
+
+/// The waits of a thread that polls before it sleeps. Waits that found something at their first
+/// look are not counted: they neither polled nor slept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitCounts {
+    /// The time spent on polling.
+    pub polled: Nanos,
+    /// Waits in which polling found something, so that the thread did not sleep.
+    pub found: u64,
+    /// Waits that slept, after polling in vain or at once.
+    pub slept: u64,
 }
 
 /// The number of receives that returned bytes on sockets with time stamps enabled.

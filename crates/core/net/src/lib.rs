@@ -8,11 +8,13 @@
 
 mod child;
 mod clock;
+mod cores;
 mod dns;
 mod error;
 mod io;
 mod native;
 mod poller;
+mod polling;
 mod post;
 mod process;
 mod resolve;
@@ -29,9 +31,12 @@ mod yielding;
 
 pub use child::end_with_this;
 pub use clock::Clock;
+pub use cores::has_cores_for;
 pub use dns::{NameServers, in_hosts};
 pub use error::{Fault, IoError};
-pub use io::{DepartureCounts, Endpoint, Io, Readiness, Slot, StampCounts, ThreadTimes};
+pub use io::{
+    DepartureCounts, Endpoint, Io, Readiness, Slot, StampCounts, ThreadTimes, WaitCounts,
+};
 pub use native::{Native, NativeOptions, Stamping, Waiting, waits_in_one_call};
 pub use post::{PostAnswer, PostTarget};
 pub use process::{

@@ -3,8 +3,10 @@
 //! A socket is registered once, for all events: a request costs one send and one receive, and a
 //! wait that it shares with all sockets that become ready at the same time.
 
+mod adaptive;
 mod line;
 
+use self::adaptive::Adaptive;
 use self::line::{Line, PlainSocket};
 use crate::error::local;
 use crate::poller::{Poller, Room};
@@ -13,7 +15,7 @@ use crate::thread_clock::ThreadClock;
 use crate::tls::{Carrier, TlsIo, TlsStream, Within};
 use crate::{
     Clock, DepartureCounts, Endpoint, Fault, Io, IoError, Progress, Readiness, Received, Slot,
-    StampCounts, ThreadTimes, TlsConfig, Waker, socket,
+    StampCounts, ThreadTimes, TlsConfig, WaitCounts, Waker, socket,
 };
 use drumfire_units::Nanos;
 use rustix::io::pread;
@@ -28,6 +30,8 @@ const SPIN: Nanos = Nanos::from_micros(80);
 pub enum Waiting {
     /// Sleeps, and wakes some ten microseconds late.
     Sleep,
+    /// Polls for readiness before it sleeps, for as long as that pays. For loads at full speed.
+    Adaptive,
     /// Sleeps, and spins for the last part.
     Spin,
 }
@@ -61,6 +65,8 @@ pub struct NativeOptions {
 pub struct Native {
     clock: ThreadClock,
     waiting: Waiting,
+    /// The state of adaptive waiting, if it is used.
+    adaptive: Option<Box<Adaptive>>,
     poller: Poller,
     sockets: Vec<Socket>,
     tls: Vec<TlsConfig>,
@@ -116,10 +122,16 @@ impl Native {
             Stamping::Both => Some(Stamped::Both),
         };
         let speaks_tls = !options.tls.is_empty();
+        let (clock, mut poller) = (ThreadClock::new(options.clock), Poller::new()?);
+        let adaptive = match options.waiting {
+            Waiting::Adaptive => Some(Box::new(Adaptive::new(&clock, &mut poller)?)),
+            Waiting::Sleep | Waiting::Spin => None,
+        };
         Ok(Self {
-            clock: ThreadClock::new(options.clock),
+            clock,
             waiting: options.waiting,
-            poller: Poller::new()?,
+            adaptive,
+            poller,
             sockets: Vec::new(),
             tls,
             tls_io: speaks_tls.then(buffers),
@@ -130,9 +142,12 @@ impl Native {
         })
     }
 
-    /// Polls for readiness once; `None` waits forever.
-    fn look(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
+    /// Polls for readiness once; `None` waits forever. Returns whether there was any event, which
+    /// may also be a wake or concern a closed connection.
+    fn look(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Readiness>) -> Result<bool, Fault> {
+        let mut any = false;
         for event in self.poller.wait(timeout)? {
+            any = true;
             let (slot, generation) = (event.token as u32, (event.token >> 32) as u32);
             // A wake uses a slot that no connection has.
             let Some(socket) = self.sockets.get_mut(slot as usize) else {
@@ -156,7 +171,7 @@ impl Native {
                 peer_closed: event.peer_closed,
             });
         }
-        Ok(())
+        Ok(any)
     }
 
     /// Sleeps until shortly before `until`, then polls without sleeping until that time.
@@ -168,8 +183,9 @@ impl Native {
             } else {
                 Nanos::ZERO
             };
-            self.look(Some(timeout), ready)?;
-            if !ready.is_empty() || self.now() >= until {
+            // A wake ends the wait, too.
+            let any = self.look(Some(timeout), ready)?;
+            if any || self.now() >= until {
                 return Ok(());
             }
         }
@@ -281,6 +297,9 @@ impl Io for Native {
 
     fn set_epoch(&mut self, at: Nanos) {
         self.clock.set_epoch(at);
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.start_anew();
+        }
     }
 
     fn dial(&mut self, slot: Slot, address: &Endpoint) -> Result<Progress, IoError> {
@@ -439,7 +458,9 @@ impl Io for Native {
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         ready.clear();
         match (until, self.waiting) {
-            (Nanos::MAX, _) => self.look(None, ready)?,
+            (Nanos::MAX, _) => {
+                self.look(None, ready)?;
+            }
             (Nanos::ZERO, _) | (_, Waiting::Sleep) => {
                 let left = if until == Nanos::ZERO {
                     until
@@ -448,6 +469,7 @@ impl Io for Native {
                 };
                 self.look(Some(left), ready)?;
             }
+            (_, Waiting::Adaptive) => self.wait_adaptively(until, ready)?,
             (_, Waiting::Spin) => self.spin(until, ready)?,
         }
         if self.clock.is_due() {
@@ -473,12 +495,13 @@ impl Io for Native {
             let text = std::str::from_utf8(&text[..length]).ok()?;
             text.split_whitespace().nth(1)?.parse().ok()
         });
-        let stamps = self.stamps.as_deref();
+        let (stamps, adaptive) = (self.stamps.as_deref(), self.adaptive.as_deref());
         ThreadTimes {
             cpu: Clock::thread_cpu(),
             run_queue_delay: Nanos(run_queue_delay.unwrap_or(0)),
             stamps: stamps.map_or_else(StampCounts::default, Stamps::counts),
             departures: stamps.map_or_else(DepartureCounts::default, Stamps::departures),
+            waits: adaptive.map_or_else(WaitCounts::default, Adaptive::counts),
         }
     }
 }
