@@ -282,9 +282,14 @@ impl<S: Sink> Recorder<S> {
         health.departures.missing += departures.missing - before.missing;
         health.departures.refused += departures.refused - before.refused;
         health.departures.passed += departures.passed - before.passed;
-        // For a short last interval the share is meaningless.
+        let (waits, before) = (times.waits, self.times.waits);
+        let polled = waits.polled - before.polled;
+        health.waits.polled += polled;
+        health.waits.found += waits.found - before.found;
+        health.waits.slept += waits.slept - before.slept;
+        // For a short last interval the share is meaningless. A thread that polls has time.
         if health.wall.0 * 2 >= self.length.0 {
-            let share = (health.cpu.0 as f64 / health.wall.0.max(1) as f64).min(1.0);
+            let share = ((health.cpu - polled).0 as f64 / health.wall.0.max(1) as f64).min(1.0);
             health.busiest_share_ppm = (share * 1e6) as u32;
         }
         self.times = times;

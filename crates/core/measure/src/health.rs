@@ -9,7 +9,8 @@
 
 use crate::form;
 use crate::near_p99::near_p99;
-use crate::{ArrivalClock, Blame, DepartureStamps, Figures, Histogram, Outcome, Stamps};
+use crate::waits::WaitsApart;
+use crate::{ArrivalClock, Blame, DepartureStamps, Figures, Histogram, Outcome, Stamps, Waits};
 use drumfire_units::Nanos;
 
 /// A worker thread's measurements of itself, and of the whole process (`memory`). Merges by
@@ -36,16 +37,18 @@ pub struct WorkerHealth {
     pub leaving: Histogram,
     /// The kernel's time stamps of departed requests.
     pub departures: DepartureStamps,
-    /// The maximum CPU share of a worker, in millionths.
+    /// The maximum CPU share of a worker, in millionths, without the time spent on polling.
     pub busiest_share_ppm: u32,
     /// The maximum resident memory of the program, in bytes; 0 if it is unknown.
     pub memory: u64,
+    /// The waits of workers that poll before they sleep.
+    pub waits: Waits,
 }
 
 form! {
     struct WorkerHealth {
         cpu, wall, run_queue_delay, busiest_share_ppm, memory, loop_turn, wake_lateness, stamps,
-        handling, departures, leaving,
+        handling, departures, leaving, waits as WaitsApart,
     }
 }
 
@@ -63,6 +66,7 @@ impl WorkerHealth {
         self.departures.merge(other.departures);
         self.busiest_share_ppm = self.busiest_share_ppm.max(other.busiest_share_ppm);
         self.memory = self.memory.max(other.memory);
+        self.waits.merge(other.waits);
     }
 
     /// Resets all values and keeps the memory.
@@ -78,6 +82,7 @@ impl WorkerHealth {
         self.departures = DepartureStamps::default();
         self.busiest_share_ppm = 0;
         self.memory = 0;
+        self.waits = Waits::default();
     }
 }
 
@@ -86,7 +91,7 @@ impl WorkerHealth {
 pub struct GeneratorHealth {
     /// The number of worker threads.
     pub threads: u32,
-    /// The maximum CPU share of a worker thread, from 0 to 1.
+    /// The maximum CPU share of a worker thread, without the time spent on polling, from 0 to 1.
     pub cpu_share_max: f64,
     /// The 99th percentile of an event loop's turn; with too few turns, the highest percentile that
     /// they support.
@@ -121,6 +126,10 @@ pub struct GeneratorHealth {
     pub connections_opened: u64,
     /// Whether workers spin before a due time, which makes their CPU share meaningless.
     pub spin: bool,
+    /// The waits of workers that poll before they sleep.
+    pub waits: Waits,
+    /// The share of the workers' time that they spent on polling, from 0 to 1.
+    pub polled_share: f64,
     /// The exhausted resources of this program or its machine: the `local:*` outcomes that
     /// occurred.
     pub limited_by: Vec<Outcome>,
@@ -148,6 +157,8 @@ impl GeneratorHealth {
             memory_max: health.memory,
             connections_opened: total.connections.opened,
             spin: false,
+            waits: health.waits,
+            polled_share: health.waits.polled.0 as f64 / health.wall.0.max(1) as f64,
             limited_by: limits_reached(total),
         }
     }

@@ -76,6 +76,7 @@ mod threshold;
 mod timeline;
 mod transcript;
 mod verdict;
+mod waits;
 mod window;
 mod window_series;
 mod words;
@@ -136,4 +137,5 @@ pub use transcript::{
     Side, Transcript, Written,
 };
 pub use verdict::{Validity, Verdict};
+pub use waits::Waits;
 use window::WindowedThresholds;

@@ -157,9 +157,14 @@ impl Compared {
         };
         let verified = verified.map(|is| ("tls_verified", switch(is)));
         let spin = Some(("spin", switch(spins)));
+        let polls = match &self.read {
+            Some(read) => read.generator.waits.is_some(),
+            None => self.summary.generator.waits.any(),
+        };
+        let wait = Some(("adaptive_wait", switch(polls)));
         let tls = Some(("tls", switch(is_any_secure)));
         let version = Some(("version", &*info.version)).filter(|(_, of)| !of.is_empty());
-        let others = [verified, spin, tls, version].into_iter().flatten();
+        let others = [verified, spin, wait, tls, version].into_iter().flatten();
         facts.extend(others.map(|(key, text)| (key.to_owned(), text.to_owned())));
         facts
     }

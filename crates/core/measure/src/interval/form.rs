@@ -1,7 +1,10 @@
-//! The stored form of an interval: version, number, span, health, and the figures of each pool.
+//! The stored form of an interval: version, number, span, health, the workers' waits if any were
+//! counted, and the figures of each pool.
 //!
 //! The number and the span come first, so that a log can be sorted and merged without decoding the
-//! rest ([`span`]). Sums are not stored but computed again.
+//! rest ([`span`]). Sums are not stored but computed again. The waits follow a 0 in place of the
+//! number of pools, of which there is at least one, so that intervals without waits have the form
+//! that they always had.
 
 use crate::figures::form as figures;
 use crate::form::{self, FormError, Input, VERSION, push_number};
@@ -17,6 +20,10 @@ pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
     push_number(&mut out, interval.start.0);
     push_number(&mut out, interval.end.0);
     form::write(&interval.health, &mut out);
+    if interval.health.waits.any() {
+        push_number(&mut out, 0);
+        form::write(&interval.health.waits, &mut out);
+    }
     let pools = interval.pools();
     push_number(&mut out, pools.len() as u64);
     for pool in pools {
@@ -36,7 +43,18 @@ pub(crate) fn read(
     interval.index = input.number()?;
     (interval.start, interval.end) = (Nanos(input.number()?), Nanos(input.number()?));
     form::read_into(&mut interval.health, &mut input)?;
-    if input.length()? != pools.len() {
+    let mut count = input.length()?;
+    if count == 0 {
+        let waits = &mut interval.health.waits;
+        form::read_into(waits, &mut input)?;
+        form::check(
+            waits,
+            |waits| waits.any(),
+            "waits of which none was counted",
+        )?;
+        count = input.length()?;
+    }
+    if count != pools.len() {
         return Err(FormError::Malformed("an interval of other pools"));
     }
     for (index, pool) in pools.iter().enumerate() {

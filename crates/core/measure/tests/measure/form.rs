@@ -265,6 +265,22 @@ fn other_versions_pools_and_steps_are_refused() {
     assert_eq!(Interval::decode(&one.encode(), &pools[..1]), Err(steps));
 }
 
+/// The waits are between the health and the number of pools, and only if any were counted.
+#[test]
+fn waits_are_stored_if_any_were_counted() {
+    let pools = &pools()[..1];
+    let mut interval = empty(pools);
+    let without = interval.encode();
+    interval.health.waits.slept = 300;
+    let with = interval.encode();
+    assert_eq!(with.len(), without.len() + 1 + 1 + 1 + 2);
+    assert_eq!(Interval::decode(&with, pools), Ok(interval));
+    let at = (0..).find(|at| with[*at] != without[*at]).expect("waits");
+    let uncounted = [&without[..at], &[0, 0, 0, 0], &without[at..]].concat();
+    let refused = FormError::Malformed("waits of which none was counted");
+    assert_eq!(Interval::decode(&uncounted, pools), Err(refused));
+}
+
 #[test]
 fn an_interval_of_ten_thousand_steps_is_as_small_as_what_it_saw() {
     let pool = PoolInfo {

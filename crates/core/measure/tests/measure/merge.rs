@@ -48,6 +48,9 @@ pub(crate) fn record(interval: &mut Interval, seen: &Seen) {
     interval.health.departures.missing += extra % 4;
     interval.health.departures.refused += extra % 5;
     interval.health.departures.passed += extra / 5;
+    interval.health.waits.polled += Nanos(extra * 11);
+    interval.health.waits.found += extra / 7;
+    interval.health.waits.slept += extra % 7;
     let share = extra as u32; // below a million
     interval.health.busiest_share_ppm = interval.health.busiest_share_ppm.max(share);
     interval.health.memory = interval.health.memory.max(extra << 12);

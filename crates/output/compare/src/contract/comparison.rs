@@ -55,8 +55,8 @@ pub struct Side {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct Differing {
-    /// The key of the setting, as in `run.plan` of a summary; also path, tls, `tls_verified`, spin
-    /// and version.
+    /// The key of the setting, as in `run.plan` of a summary; also path, tls, `tls_verified`, spin,
+    /// `adaptive_wait` and version.
     pub key: String,
     /// The values of the base's runs, each once; none if the plan lacks the setting.
     pub base: Vec<String>,

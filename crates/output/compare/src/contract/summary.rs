@@ -822,7 +822,7 @@ pub struct StepLatency {
 pub struct Generator {
     /// The number of worker threads.
     pub threads: u32,
-    /// The maximum CPU share of a worker thread.
+    /// The maximum CPU share of a worker thread, without the time spent on polling.
     pub cpu_share_max: f64,
     /// The 99th percentile of the length of an event loop's turn, in nanoseconds.
     pub loop_turn_p99_ns: u64,
@@ -863,6 +863,8 @@ pub struct Generator {
     pub tls_verified: Option<bool>,
     /// Whether workers busy-waited before a due time, which makes their CPU share meaningless.
     pub spin: bool,
+    /// The waits of workers that poll for responses before they sleep; null if none does.
+    pub waits: Option<Waits>,
     /// What drumfire or its machine ran out of.
     pub limited_by: Vec<String>,
 }
@@ -897,6 +899,21 @@ pub struct Departures {
     /// Skipped, because there were more requests than timestamps are requested for: they count from
     /// when they were passed to the kernel.
     pub passed: u64,
+}
+
+/// The waits of workers that poll for responses before they sleep. Waits that found something at
+/// their first look are not counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Waits {
+    /// The share of the workers' time that they spent on polling.
+    pub polled_share: f64,
+    /// The time spent on polling, in nanoseconds.
+    pub polled_ns: u64,
+    /// Waits in which polling found something, so that the worker did not sleep.
+    pub found: u64,
+    /// Waits that slept, after polling in vain or at once.
+    pub slept: u64,
 }
 
 /// What a bound of a figure excludes.

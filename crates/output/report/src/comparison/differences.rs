@@ -107,6 +107,7 @@ fn word(key: &str) -> Option<&'static str> {
         "tls" => "TLS",
         "tls_verified" => "certificate verification",
         "spin" => "spin",
+        "adaptive_wait" => "adaptive waiting",
         "version" => "drumfire version",
         _ => return None,
     })

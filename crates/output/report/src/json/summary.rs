@@ -18,7 +18,7 @@ use crate::style::Unicode;
 use drumfire_compare::contract::summary::{
     AchievedRate, Bound, Bytes, Departures, Document, Ended, Error, FailedBody, Generator,
     HeldBack, Iterations, Latency, Load, Messages, Pool, Rate, Requests, Run, Scenario, Slow,
-    Stamps, Step, StepLatency, StepRequests, Target, Threshold, Verdict, Warmup, WarmupEnd,
+    Stamps, Step, StepLatency, StepRequests, Target, Threshold, Verdict, Waits, Warmup, WarmupEnd,
 };
 use drumfire_compare::contract::{Named, PlanTexts, SUMMARY_SCHEMA, Texts};
 use drumfire_compare::plan_facts;
@@ -440,6 +440,14 @@ fn generator(health: &GeneratorHealth, info: &RunInfo) -> Generator {
         connections_opened: health.connections_opened,
         tls_verified: info.tls_verified,
         spin: health.spin,
+        waits: Some(health.waits)
+            .filter(|waits| waits.any())
+            .map(|waits| Waits {
+                polled_share: finite(health.polled_share),
+                polled_ns: waits.polled.0,
+                found: waits.found,
+                slept: waits.slept,
+            }),
         limited_by: limits.map(|outcome| outcome.name().to_owned()).collect(),
     }
 }

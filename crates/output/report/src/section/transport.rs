@@ -4,7 +4,7 @@
 use super::connections::facts;
 use super::{Body, Cell, Facts, PageExtent, Section};
 use crate::line::Ink;
-use crate::quantity::{busy, latency, share, throughput};
+use crate::quantity::{busy, counted, latency, share, share_of, throughput};
 use crate::style::Unicode;
 use drumfire_measure::{ArrivalClock, GeneratorHealth, Summary, Validity};
 use drumfire_units::ByteSize;
@@ -43,6 +43,7 @@ fn generator(summary: &Summary, is_full: bool) -> Vec<Cell> {
         format!("busiest thread {share}{spinning}"),
         format!("woke {} late (p99)", text(generator.wake_lateness_p99)),
     ];
+    items.extend(waits(generator));
     if generator.clock.is_kernel() {
         items.push(format!(
             "read {} (p50), {} (p99) after the kernel timestamp",
@@ -69,6 +70,19 @@ fn generator(summary: &Summary, is_full: bool) -> Vec<Cell> {
         }
     }
     items.into_iter().map(Cell::new).collect()
+}
+
+/// What the threads did while they waited, if they poll before they sleep.
+fn waits(generator: &GeneratorHealth) -> Option<String> {
+    let waits = generator.waits;
+    waits.any().then(|| {
+        format!(
+            "polled {} of the time: {} found responses, {} slept",
+            share_of(generator.polled_share),
+            counted(waits.found, "poll"),
+            counted(waits.slept, "wait"),
+        )
+    })
 }
 
 /// The departures of requests by the kernel's timestamps, if the plan asks for these.
