@@ -9,7 +9,7 @@
 use drumfire_engine::{Prepared, PreparedPool};
 use drumfire_measure::{ArrivalClock, Asked, Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
-use drumfire_plan::{ClockChoice, HttpRequest, Law, Load, Plan, Pool, Scheme, Spin, Verify};
+use drumfire_plan::{ClockChoice, HttpRequest, Law, Load, Plan, Pool, Scheme, Verify, WaitChoice};
 use drumfire_report::secret;
 
 /// The note on an older kernel, or a sandbox, which costs one more call per wait.
@@ -61,7 +61,7 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
         interval: plan.generator().interval,
         warmup: plan.generator().warmup,
         tls_verified,
-        spin: plan.generator().spin == Spin::Yes,
+        spin: plan.generator().wait == WaitChoice::Spin,
         clock: match plan.generator().clock {
             ClockChoice::Program => ArrivalClock::Program,
             ClockChoice::Receive => ArrivalClock::Kernel,

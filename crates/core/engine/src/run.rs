@@ -37,13 +37,13 @@ pub use single::run_over;
 use crate::Control;
 use crate::channel::Message;
 use crate::id::{PoolId, Shard};
-use crate::prepare::Prepared;
+use crate::prepare::{Prepared, PreparedPool};
 use collect::Collector;
 use crew::{PoolCrew, Post, Work, conduct, worker};
 use drumfire_measure::{RunInfo, Summary};
-use drumfire_net::{Clock, Fault, Native, NativeOptions, Stamping, Waiting};
+use drumfire_net::{Clock, Fault, Native, NativeOptions, Stamping, Waiting, has_cores_for};
 use drumfire_placement::Placement;
-use drumfire_plan::{ClockChoice, Plan, Spin};
+use drumfire_plan::{ClockChoice, Plan, Pool, WaitChoice};
 use drumfire_schedule::ScheduleError;
 use drumfire_units::Nanos;
 use events::EventHub;
@@ -221,6 +221,26 @@ impl RunError {
     }
 }
 
+/// How the workers of these shares wait. Polling pays only for a load at full speed, because other
+/// loads wait for due times, and only if a thread has several connections: with one, each wait
+/// takes as long as the target needs for a response.
+fn waiting(prepared: &Prepared, shares: Shares) -> Waiting {
+    let plan = &prepared.plan;
+    let is_at_full_speed = || plan.pools().iter().all(Pool::is_at_full_speed);
+    let connections =
+        |pool: &Arc<PreparedPool>| u64::from(pool.connections()) * pool.targets() as u64;
+    let has_several = || prepared.pools.iter().map(connections).sum::<u64>() > u64::from(shares.of);
+    match plan.generator().wait {
+        WaitChoice::Spin => Waiting::Spin,
+        WaitChoice::Adaptive
+            if is_at_full_speed() && has_several() && has_cores_for(shares.count) =>
+        {
+            Waiting::Adaptive
+        }
+        WaitChoice::Sleep | WaitChoice::Adaptive => Waiting::Sleep,
+    }
+}
+
 /// Runs workers over sockets and one clock, and merges their measurements on this thread.
 fn run_natively(
     prepared: &Arc<Prepared>,
@@ -234,11 +254,7 @@ fn run_natively(
     let clock = appointment.map_or_else(Clock::start, Appointment::clock);
     let options = NativeOptions {
         clock,
-        waiting: if plan.generator().spin == Spin::Yes {
-            Waiting::Spin
-        } else {
-            Waiting::Sleep
-        },
+        waiting: waiting(prepared, shares),
         stamping: match plan.generator().clock {
             ClockChoice::Program => Stamping::Off,
             ClockChoice::Receive => Stamping::Receive,

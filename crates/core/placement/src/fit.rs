@@ -254,8 +254,8 @@ mod tests {
     use drumfire_plan::{
         Body, ClockChoice, Connections, Cookies, Expect, Generator, HttpOptions, HttpRequest,
         KeepAlive, KeepAliveHints, LatePolicy, Life, Method, Pause, PlanParts, Program, Reach,
-        ReusedClosed, Samples, Sequence, Spin, Spread, Stop, Timeouts, Transcripts, Url, UserSteps,
-        Warmup,
+        ReusedClosed, Samples, Sequence, Spread, Stop, Timeouts, Transcripts, Url, UserSteps,
+        WaitChoice, Warmup,
     };
     use drumfire_units::Nanos;
 
@@ -325,7 +325,7 @@ mod tests {
     fn plan(pools: Vec<Pool>, threads: Threads) -> Plan {
         let generator = Generator {
             threads,
-            spin: Spin::No,
+            wait: WaitChoice::Sleep,
             clock: ClockChoice::Program,
             seed: 1,
             warmup: Warmup::NONE,

@@ -65,7 +65,7 @@ pub use nearest::{nearest, suggestion, suggestion_of};
 pub use no_proxy::NoProxy;
 pub use pause::{PAUSE_TAIL_MAX, Pause, PauseError};
 pub use plan::{
-    ClockChoice, Detour, Flaw, Generator, Inquiry, POOLS_MAX, Plan, PlanParts, Spin, Threads,
+    ClockChoice, Detour, Flaw, Generator, Inquiry, POOLS_MAX, Plan, PlanParts, Threads, WaitChoice,
 };
 pub use pool::{Cookies, Pool, Samples, Stage, Transcripts};
 pub use program::{

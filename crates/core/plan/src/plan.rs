@@ -36,8 +36,8 @@ pub struct PlanParts {
 pub struct Generator {
     /// The number of worker threads.
     pub threads: Threads,
-    /// Whether a worker spins shortly before a request is due.
-    pub spin: Spin,
+    /// How a worker waits for the next event.
+    pub wait: WaitChoice,
     /// The clock for the departure of requests and the arrival of responses.
     pub clock: ClockChoice,
     /// The seed of all random numbers.
@@ -139,12 +139,16 @@ pub enum ClockChoice {
     Wire,
 }
 
-/// Whether a worker spins shortly before a request is due.
+/// How a worker waits for the next event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spin {
+pub enum WaitChoice {
     /// Sleep; wakes some ten microseconds late.
     #[default]
-    No,
-    /// Busy-wait the last stretch; wakes within a microsecond and costs CPU time.
-    Yes,
+    Sleep,
+    /// At full speed ([`Pool::is_at_full_speed`]), poll for responses before sleeping, for as long
+    /// as that pays; otherwise as [`Self::Sleep`].
+    Adaptive,
+    /// Busy-wait the last stretch before a request is due; wakes within a microsecond and costs CPU
+    /// time.
+    Spin,
 }

@@ -5,8 +5,10 @@ mod stage;
 pub use stage::Stage;
 
 use crate::{
-    Connections, Expect, HttpOptions, HttpRequest, Load, Program, Reach, Stop, Timeouts, UserSteps,
+    Connections, Expect, HttpOptions, HttpRequest, Load, Pause, Program, Reach, Stop, Timeouts,
+    UserSteps,
 };
+use drumfire_units::Nanos;
 
 /// Requests that share a load, connections and settings. A run has one or several pools, each with
 /// separate figures.
@@ -60,6 +62,18 @@ impl Pool {
     pub fn load_changes(&self) -> bool {
         let mut users = self.users.iter();
         self.load.changes() || users.any(|users| users.changes().len() > 1)
+    }
+
+    /// Whether a request starts as soon as an earlier one has ended: a closed load without think
+    /// time, pace and pauses.
+    #[must_use]
+    pub fn is_at_full_speed(&self) -> bool {
+        match &self.load {
+            Load::Closed { think, pace, .. } => {
+                *think == Pause::NONE && *pace == Nanos::ZERO && !self.program.rests()
+            }
+            Load::Open { .. } | Load::PerUser { .. } => false,
+        }
     }
 
     /// The maximum number of requests, or of iterations of a scenario, that the stop conditions

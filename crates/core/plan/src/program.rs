@@ -194,6 +194,15 @@ impl Program {
         }
     }
 
+    /// Whether an iteration contains times in which its user rests.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        let steps = self.scenarios().into_iter().flat_map(|all| all.steps());
+        let is_rest =
+            |step: &Step| matches!(step, Step::Pause(_) | Step::Until(_) | Step::AtLeast(_));
+        steps.into_iter().any(is_rest)
+    }
+
     /// Whether an iteration is more than one request, with separate counts.
     #[must_use]
     pub const fn has_steps(&self) -> bool {

@@ -47,7 +47,7 @@ use drumfire_document::{
 };
 use drumfire_plan::{
     ClockChoice, Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, Inquiry, POOLS_MAX,
-    Plan, PlanParts, Program, Samples, Spin, Threads, Threshold, Url, is_modest,
+    Plan, PlanParts, Program, Samples, Threads, Threshold, Url, WaitChoice, is_modest,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -57,6 +57,8 @@ use std::sync::Arc;
 /// The default seed of all random values. It is fixed, so that a run without a written seed can be
 /// repeated.
 const SEED_DEFAULT: u64 = 1;
+/// How workers wait if nothing is written. Adaptive waiting has an effect only at full speed.
+const WAIT_DEFAULT: WaitChoice = WaitChoice::Sleep;
 /// The default length of an interval.
 const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
 
@@ -439,10 +441,7 @@ fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
     let clock = scope.word(written.clock.as_ref(), &clocks, "clock");
     Generator {
         threads: threads.map_or(Threads::AsMany, Threads::Exactly),
-        spin: match is_on(&written.spin) {
-            true => Spin::Yes,
-            false => Spin::No,
-        },
+        wait: wait(written, scope),
         clock: clock.unwrap_or_default(),
         seed: written
             .seed
@@ -450,6 +449,27 @@ fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
             .map_or(SEED_DEFAULT, |seed| seed.value),
         warmup: warmup.unwrap_or_default(),
         interval: interval.unwrap_or(INTERVAL_DEFAULT),
+    }
+}
+
+/// How workers wait: `spin: true` is short for `wait: spin`.
+fn wait(written: &WrittenGenerator, scope: &mut Scope<'_>) -> WaitChoice {
+    let words = [
+        ("sleep", WaitChoice::Sleep),
+        ("adaptive", WaitChoice::Adaptive),
+        ("spin", WaitChoice::Spin),
+    ];
+    let chosen = scope.word(written.wait.as_ref(), &words, "way to wait");
+    match (chosen, is_on(&written.spin)) {
+        (None, true) => WaitChoice::Spin,
+        (Some(WaitChoice::Sleep | WaitChoice::Adaptive), true) => {
+            if let Some(text) = &written.wait {
+                let message = "`spin: true` needs `wait: spin`; leave one of them out";
+                scope.found.add(&text.place, message.to_owned());
+            }
+            WaitChoice::Spin
+        }
+        (chosen, _) => chosen.unwrap_or(WAIT_DEFAULT),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::style::Style;
 use crate::untrusted::Untrusted;
 use drumfire_placement::{Placement, Unfit};
 use drumfire_plan::{
-    Arrivals, ClockChoice, Growth, Law, Load, Plan, Pool, Sequence, Spin, Threads, UserSteps,
+    Arrivals, ClockChoice, Growth, Law, Load, Plan, Pool, Sequence, Threads, UserSteps, WaitChoice,
     Warmup, secret,
 };
 use drumfire_schedule::{Schedule, ScheduleError};
@@ -96,8 +96,10 @@ fn facts(plan: &Plan, pools: &[Preview<'_>], style: &Style) -> Vec<String> {
         }
         Warmup::Auto => facts.push("warm-up until latencies settle".to_owned()),
     }
-    if generator.spin == Spin::Yes {
-        facts.push("busy-waiting".to_owned());
+    match generator.wait {
+        WaitChoice::Sleep => {}
+        WaitChoice::Adaptive => facts.push("adaptive waiting".to_owned()),
+        WaitChoice::Spin => facts.push("busy-waiting".to_owned()),
     }
     match generator.clock {
         ClockChoice::Program => {}

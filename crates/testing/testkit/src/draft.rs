@@ -5,8 +5,8 @@ use drumfire_plan::{
     Affinity, Arrivals, Body, Call, CallKind, ClockChoice, Connections, Cookies, Expect, Flaw,
     Generator, Growth, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints,
     LatePolicy, Life, Load, Method, Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed,
-    Samples, Sequence, Spin, Spread, Stop, Threads, Threshold, Timeouts, Transcripts, Url,
-    UserSteps, Warmup,
+    Samples, Sequence, Spread, Stop, Threads, Threshold, Timeouts, Transcripts, Url, UserSteps,
+    WaitChoice, Warmup,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -122,7 +122,7 @@ fn draft(load: Load) -> Draft {
         others: Vec::new(),
         generator: Generator {
             threads: Threads::Exactly(1),
-            spin: Spin::No,
+            wait: WaitChoice::Sleep,
             clock: ClockChoice::Program,
             seed: 1,
             warmup: Warmup::NONE,

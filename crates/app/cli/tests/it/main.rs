@@ -80,4 +80,5 @@ mod syscalls;
 mod tls_ends;
 mod traces;
 mod trend;
+mod waits;
 mod wire;

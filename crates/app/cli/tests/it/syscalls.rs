@@ -121,6 +121,35 @@ fn a_request_costs_two_system_calls_and_a_bit() {
     costs_two_and_a_bit("--clock program");
 }
 
+/// Polling looks for responses more often than a sleep does, but sends and receives as usual.
+#[test]
+fn adaptive_waiting_costs_nothing_but_looks() {
+    if !lab::has("strace") {
+        return;
+    }
+    let _turn = alone();
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let line = format!("--wait adaptive {}", serve.url);
+    let names = ["sendto", "recvfrom", "pread64"];
+    let each = each(&folder, &line, [5_000, 25_000], &names);
+    assert!((each[0] - 1.0).abs() < 0.01, "{each:?}");
+    assert!((each[1] - 1.0).abs() < 0.01, "{each:?}");
+    assert!(each[2] < 0.1, "{each:?}");
+}
+
+/// An open load waits for due times, so it does not poll.
+#[test]
+fn adaptive_waiting_does_not_poll_for_an_open_load() {
+    if !lab::has("strace") {
+        return;
+    }
+    let _turn = alone();
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let line = format!("-r 500/s --wait adaptive {}", serve.url);
+    let each = each(&folder, &line, [200, 1_200], &["epoll_pwait2"]);
+    assert!(each[0] < 2.05, "{each:?}");
+}
+
 /// A timestamp arrives with its bytes, and the clocks are read without the kernel.
 #[test]
 fn the_kernel_s_stamps_cost_no_system_call() {

@@ -4,7 +4,7 @@ use crate::plan_text::plan_text;
 use drumfire_compile::{Found, Host, HostError, SchemaQuestion};
 use drumfire_dialects::{Dialect, for_program};
 use drumfire_document::Environment;
-use drumfire_plan::{ClockChoice, Generator, Plan, Spin, Threads, Warmup};
+use drumfire_plan::{ClockChoice, Generator, Plan, Threads, WaitChoice, Warmup};
 use drumfire_schema::Schema;
 use drumfire_units::Nanos;
 use std::io;
@@ -107,7 +107,7 @@ impl Host for Case {
         // A question contains no generator settings.
         let generator = Generator {
             threads: Threads::AsMany,
-            spin: Spin::No,
+            wait: WaitChoice::Sleep,
             clock: ClockChoice::Program,
             seed: 0,
             warmup: Warmup::NONE,

@@ -4,8 +4,8 @@ use drumfire_plan::{
     Affinity, Arrivals, Body, ClockChoice, Connections, Cookies, Detour, Expect, Flaw, Generator,
     Growth, Header, HttpOptions, HttpRequest, Inquiry, KeepAlive, KeepAliveHints, LatePolicy, Life,
     Load, Method, OnFailure, Pause, Plan, PlanParts, Pool, Program, Reach, Redirects, Resolve,
-    Retry, ReusedClosed, Samples, Spin, Spread, Step, Stop, Threads, Timeouts, Transcripts, Url,
-    UserSteps, Warmup,
+    Retry, ReusedClosed, Samples, Spread, Step, Stop, Threads, Timeouts, Transcripts, Url,
+    UserSteps, WaitChoice, Warmup,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -70,12 +70,52 @@ fn pool() -> Pool {
     }
 }
 
+#[test]
+fn full_speed_is_a_closed_load_without_rests() {
+    let closed = |think, pace| Load::Closed {
+        users: 2,
+        think,
+        pace,
+    };
+    let second = Nanos::from_secs(1);
+    let scenario = |step| Program::of_steps(vec![step]);
+    let steps = [
+        Step::Pause(Pause::constant(second)),
+        Step::Until(second),
+        Step::AtLeast(second),
+    ];
+    let mut full = pool();
+    full.load = closed(Pause::NONE, Nanos::ZERO);
+    assert!(full.is_at_full_speed());
+    for load in [
+        open("500/s"),
+        closed(Pause::constant(second), Nanos::ZERO),
+        closed(Pause::NONE, second),
+    ] {
+        let of = Pool {
+            load,
+            ..full.clone()
+        };
+        assert!(!of.is_at_full_speed(), "{:?}", of.load);
+    }
+    for step in steps {
+        let program = scenario(step);
+        let of = Pool {
+            program,
+            ..full.clone()
+        };
+        assert!(!of.is_at_full_speed(), "{:?}", of.program);
+    }
+    full.program = scenario(Step::Jump(1));
+    assert!(full.is_at_full_speed());
+}
+
 fn parts() -> PlanParts {
     PlanParts {
         pools: vec![pool()],
         generator: Generator {
             threads: Threads::Exactly(1),
-            spin: Spin::No,
+            wait: WaitChoice::Sleep,
             clock: ClockChoice::Program,
             seed: 0,
             warmup: Warmup::Span(Nanos::from_secs(1)),

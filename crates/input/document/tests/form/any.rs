@@ -114,9 +114,9 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn generator()(threads in count(), seed in count(), warmup in some(), spin in switch(), clock in some(),
+    fn generator()(threads in count(), seed in count(), warmup in some(), spin in switch(), wait in some(), clock in some(),
                    interval in some(), i_own_this_target in switch())
-        -> Generator { Generator { threads, seed, warmup, spin, clock, interval, i_own_this_target } }
+        -> Generator { Generator { threads, seed, warmup, spin, wait, clock, interval, i_own_this_target } }
 }
 
 prop_compose! {
