@@ -58,7 +58,7 @@ use std::sync::Arc;
 /// repeated.
 const SEED_DEFAULT: u64 = 1;
 /// How workers wait if nothing is written. Adaptive waiting has an effect only at full speed.
-const WAIT_DEFAULT: WaitChoice = WaitChoice::Sleep;
+const WAIT_DEFAULT: WaitChoice = WaitChoice::Adaptive;
 /// The default length of an interval.
 const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
 

@@ -97,8 +97,7 @@ fn facts(plan: &Plan, pools: &[Preview<'_>], style: &Style) -> Vec<String> {
         Warmup::Auto => facts.push("warm-up until latencies settle".to_owned()),
     }
     match generator.wait {
-        WaitChoice::Sleep => {}
-        WaitChoice::Adaptive => facts.push("adaptive waiting".to_owned()),
+        WaitChoice::Sleep | WaitChoice::Adaptive => {}
         WaitChoice::Spin => facts.push("busy-waiting".to_owned()),
     }
     match generator.clock {

@@ -118,7 +118,7 @@ fn costs_two_and_a_bit(flags: &str) {
 
 #[test]
 fn a_request_costs_two_system_calls_and_a_bit() {
-    costs_two_and_a_bit("--clock program");
+    costs_two_and_a_bit("--clock program --wait sleep");
 }
 
 /// Polling looks for responses more often than a sleep does, but sends and receives as usual.
@@ -153,7 +153,7 @@ fn adaptive_waiting_does_not_poll_for_an_open_load() {
 /// A timestamp arrives with its bytes, and the clocks are read without the kernel.
 #[test]
 fn the_kernel_s_stamps_cost_no_system_call() {
-    costs_two_and_a_bit("--clock receive");
+    costs_two_and_a_bit("--clock receive --wait sleep");
 }
 
 /// A departure time costs one call, which takes it from the error queue, in addition to the
