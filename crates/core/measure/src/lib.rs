@@ -92,7 +92,7 @@ pub use change::{Change, Tails};
 pub use changed::{Changed, command_note};
 pub use connections::{Closing, Connections};
 pub use counts::{ByteCounts, Counts, OutcomeCounts};
-pub use coverage::Coverage;
+pub use coverage::{Coverage, StoredState, Unfinished};
 pub use digest::{Digest, DigestLatency, DigestTime, PlanKey};
 pub use drift::{ChangePoint, DRIFT_LEVEL, DriftFigure, DriftFinding, Movement, Trend};
 pub use encoding::{Beside, DecodeError, decode_v2, decode_v2_beside, encode_v2};

@@ -238,6 +238,15 @@ impl RunInfo {
         }
     }
 
+    /// The length of the load in the plan; `None` if a pool has no duration, or its facts are
+    /// unknown.
+    #[must_use]
+    pub fn planned(&self) -> Option<Nanos> {
+        let of_pool = |pool: &PoolInfo| pool.asked.as_ref()?.stop.duration;
+        let all: Option<Vec<Nanos>> = self.pools.iter().map(of_pool).collect();
+        all?.into_iter().max()
+    }
+
     /// The first pool, which reports use if there is only one.
     ///
     /// # Panics

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The version of the tables; other versions are rebuilt.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// An index of the runs in a folder.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Index {
     /// If the index cannot be read.
     pub fn rows(&self) -> Result<Vec<RunRow>, StoreError> {
         let path = self.connection.path().map(PathBuf::from);
-        let rows = self.select(usize::MAX);
+        let rows = self.select(0, usize::MAX);
         let rows = rows.map_err(|error| wrong(&path.unwrap_or_default(), error))?;
         Ok(rows.into_iter().map(|stamped| stamped.row).collect())
     }
@@ -129,28 +129,40 @@ impl Index {
 
     /// Updates and returns the newest runs.
     fn newest(&mut self, limit: usize) -> rusqlite::Result<Newest> {
-        if limit == usize::MAX {
+        let rows = if limit == usize::MAX {
             self.refresh()?;
+            self.select(0, limit)?
         } else {
             self.follow_names()?;
-        }
+            self.updated(|index| index.select(0, limit))?
+        };
+        let older = self.count()?.saturating_sub(rows.len());
+        let rows = rows.into_iter().map(|stamped| stamped.row).collect();
+        Ok(Newest { rows, older })
+    }
+
+    /// The rows that `select` returns, updated. Repeats the selection if a row has changed: a run
+    /// that was removed, or has another start now, makes room for others.
+    fn updated(
+        &mut self,
+        select: impl Fn(&Self) -> rusqlite::Result<Vec<row::StampedRun>>,
+    ) -> rusqlite::Result<Vec<row::StampedRun>> {
         let mut looked_at = BTreeSet::new();
         loop {
-            let rows = self.select(limit)?;
+            let rows = select(self)?;
             let new = |of: &&row::StampedRun| looked_at.insert(of.row.id.clone());
             let unseen: Vec<&row::StampedRun> = rows.iter().filter(new).collect();
-            // Repeat: a run that was removed, or has another start now, makes room for others.
-            if limit == usize::MAX || !self.update_all(&unseen)? {
-                let count = "SELECT count(*) FROM runs";
-                let all: i64 = self.connection.query_row(count, [], |row| row.get(0))?;
-                let all = usize::try_from(all).unwrap_or(rows.len());
-                let rows: Vec<RunRow> = rows.into_iter().map(|stamped| stamped.row).collect();
-                return Ok(Newest {
-                    older: all.saturating_sub(rows.len()),
-                    rows,
-                });
+            if !self.update_all(&unseen)? {
+                return Ok(rows);
             }
         }
+    }
+
+    /// The number of runs.
+    fn count(&self) -> rusqlite::Result<usize> {
+        let count = "SELECT count(*) FROM runs";
+        let all: i64 = self.connection.query_row(count, [], |row| row.get(0))?;
+        Ok(usize::try_from(all).unwrap_or(usize::MAX))
     }
 
     /// Updates the rows of runs that were added or removed, by the names in the folder, and of runs
@@ -192,12 +204,13 @@ impl Index {
         Ok(changed)
     }
 
-    /// The newest rows, newest first.
-    fn select(&self, limit: usize) -> rusqlite::Result<Vec<row::StampedRun>> {
-        let text = "SELECT * FROM runs ORDER BY started_at_unix_ns DESC, id DESC LIMIT ?1";
+    /// The newest rows after the first `skip`, newest first.
+    fn select(&self, skip: usize, limit: usize) -> rusqlite::Result<Vec<row::StampedRun>> {
+        let text = "SELECT * FROM runs ORDER BY started_at_unix_ns DESC, id DESC
+            LIMIT ?1 OFFSET ?2";
         let mut statement = self.connection.prepare(text)?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = statement.query_map([limit], row::read)?;
+        let signed = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let rows = statement.query_map([signed(limit), signed(skip)], row::read)?;
         rows.collect()
     }
 
@@ -277,9 +290,11 @@ fn update(
         return Ok(known.is_some() && delete(table, id)?);
     }
     let row = RunRow::read(id, &path);
-    // A change of permissions does not change a stamp, so a run with an error is always read again.
+    // Neither a change of permissions nor the end of the program that writes a run changes a stamp,
+    // so a run with an error and an active run are always read again.
+    let is_active = row.unfinished.is_some_and(|progress| progress.is_active);
     let stamp = match (&row.labels, &row.run) {
-        (Ok(_), Ok(_)) => stamp.as_str(),
+        (Ok(_), Ok(_)) if !is_active => stamp.as_str(),
         _ => "",
     };
     row::insert(table, &row, stamp)?;

@@ -1,7 +1,8 @@
 //! The runs in a folder, as shown in a list.
 
 use crate::{Labels, Record, StoreError, TeardownFailure, directory};
-use drumfire_measure::Digest;
+use drumfire_measure::{Digest, Unfinished};
+use drumfire_units::Nanos;
 use std::cmp::Reverse;
 use std::fs;
 use std::path::Path;
@@ -18,6 +19,8 @@ pub struct RunRow {
     pub labels: Result<Labels, String>,
     /// The digest of the run, or why its record cannot be read.
     pub run: Result<Digest, String>,
+    /// The progress of the run, if its record has no end.
+    pub unfinished: Option<Unfinished>,
     /// The failure of the run's teardown, if its record has one.
     pub teardown: Option<TeardownFailure>,
 }
@@ -48,13 +51,31 @@ impl RunRow {
             .as_mut()
             .ok()
             .and_then(|record| record.teardown.take());
+        let unfinished = record
+            .as_ref()
+            .ok()
+            .and_then(|record| Self::progress(record, path));
         Self {
             id: id.to_owned(),
+            unfinished,
             is_elsewhere: path.is_symlink(),
             labels: Labels::read(path).map_err(text),
             run: record.map(|record| Digest::from_summary(&record.summary)),
             teardown,
         }
+    }
+
+    /// The progress of a run without an end, which a program may be writing.
+    fn progress(record: &Record, path: &Path) -> Option<Unfinished> {
+        if record.summary.coverage.has_end() {
+            return None;
+        }
+        let parts = record.parts.iter().map(|part| part.end);
+        Some(Unfinished {
+            is_active: directory::is_held(path),
+            done: parts.fold(Nanos::ZERO, |sum, part| sum + part),
+            planned: record.summary.info.planned(),
+        })
     }
 
     /// The start of the run, in nanoseconds since 1970-01-01 00:00 UTC, if known.

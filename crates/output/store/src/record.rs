@@ -349,8 +349,11 @@ impl Reader {
         notes.extend(changes);
         let untimed = summary.total.untimed();
         if !has_end {
-            let goes_on = directory.is_some_and(directory::is_held);
-            doubt(&mut summary, &parts, untimed, goes_on);
+            let end = parts.last().map_or(Nanos::ZERO, |part| part.end);
+            match directory.is_some_and(directory::is_held) {
+                true => notes.push(so_far(end, untimed)),
+                false => doubt(&mut summary, end, untimed),
+            }
         } else if untimed > 0 && parts.len() > 1 {
             // The report of a run with one part contains this note already, in its own words.
             notes.push(format!(
@@ -433,32 +436,40 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     summary
 }
 
-/// Adds the reason that the record is cut off, or that the run is in progress. For `untimed`
-/// requests, only the due time was recorded.
-fn doubt(summary: &mut Summary, parts: &[Part], untimed: u64, goes_on: bool) {
-    let end = parts.last().map_or(Nanos::ZERO, |part| part.end);
-    let open = match untimed {
+/// The note of a run in progress, whose record ends at this time. For `untimed` requests, only the
+/// due time was recorded.
+fn so_far(end: Nanos, untimed: u64) -> String {
+    format!(
+        "the run is in progress: this is its record up to {end}{}",
+        open_then(untimed)
+    )
+}
+
+/// Adds the reason and the note that the record is cut off.
+fn doubt(summary: &mut Summary, end: Nanos, untimed: u64) {
+    summary.doubt(Reason {
+        text: format!(
+            "the run was cut off: its record ends after {end}{}",
+            open_then(untimed)
+        ),
+        remedies: Vec::new(),
+    });
+    let interval = summary.info.interval;
+    Arc::make_mut(&mut summary.info).notes.push(format!(
+        "the run was cut off: everything after {end} is missing. A killed program loses the \
+         current interval ({interval}) and those that were not yet on disk; a log that was \
+         truncated or damaged later may have lost any number of intervals"
+    ));
+}
+
+/// The requests that were open at the end of the record, as the end of a sentence.
+fn open_then(untimed: u64) -> String {
+    match untimed {
         0 => String::new(),
         count => format!(
             "; {} then: they count as in flight or pending, and their times are unknown",
             open_requests(count)
         ),
-    };
-    let how = match goes_on {
-        true => format!("the run is in progress: this is its record up to {end}"),
-        false => format!("the run was cut off: its record ends after {end}"),
-    };
-    summary.doubt(Reason {
-        text: format!("{how}{open}"),
-        remedies: Vec::new(),
-    });
-    if !goes_on {
-        let interval = summary.info.interval;
-        Arc::make_mut(&mut summary.info).notes.push(format!(
-            "the run was cut off: everything after {end} is missing. A killed program loses the \
-             current interval ({interval}) and those that were not yet on disk; a log that was \
-             truncated or damaged later may have lost any number of intervals"
-        ));
     }
 }
 

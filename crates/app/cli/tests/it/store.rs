@@ -142,6 +142,7 @@ fn killed_run() -> Result<(), String> {
         "{}",
         so_far.stdout
     );
+    assert!(!so_far.stdout.contains("cut off"), "{}", so_far.stdout);
     process.signal(Signal::KILL);
     process.finish(LIMIT);
     let json = folder.at("cut.json");

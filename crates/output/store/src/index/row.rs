@@ -2,7 +2,7 @@
 
 use crate::{Labels, RunRow, TeardownFailure};
 use drumfire_measure::{
-    Coverage, Digest, DigestLatency, DigestTime, PlanKey, TargetState, Validity,
+    Coverage, Digest, DigestLatency, DigestTime, PlanKey, TargetState, Unfinished, Validity,
 };
 use drumfire_units::Nanos;
 use rusqlite::types::FromSql;
@@ -12,7 +12,8 @@ use rusqlite::{Connection, Row, params};
 const BLANK: char = ' ';
 
 // `labels_error` and `error` are the reasons why a run's labels or its record cannot be read. The
-// columns after `error` are NULL in a run without a record.
+// columns after `error` are NULL in a run without a record, and `is_active` and the columns after it
+// in a run with an end.
 pub(super) const TABLES: &str = "
     CREATE TABLE runs (
         id TEXT PRIMARY KEY,
@@ -47,9 +48,13 @@ pub(super) const TABLES: &str = "
         coverage TEXT,
         plan INTEGER,
         teardown_error TEXT,
-        teardown_is_cut_short INTEGER
+        teardown_is_cut_short INTEGER,
+        is_active INTEGER,
+        done_ns INTEGER,
+        planned_ns INTEGER
     );
     CREATE INDEX newest ON runs (started_at_unix_ns, id);
+    CREATE INDEX plans ON runs (plan, started_at_unix_ns, id, p99_ns);
     CREATE INDEX unsure ON runs (id) WHERE stamp = '';";
 
 /// The first column after the columns of a run's record.
@@ -58,7 +63,7 @@ const TEARDOWN: usize = 31;
 /// Writes a row of the table, its columns in order.
 const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES
     (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,
-     ?27,?28,?29,?30,?31,?32,?33)";
+     ?27,?28,?29,?30,?31,?32,?33,?34,?35,?36)";
 
 pub(super) fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()> {
     let signed = |number: u64| number.cast_signed();
@@ -66,6 +71,7 @@ pub(super) fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite:
     let labels = row.labels.as_ref().unwrap_or(&none);
     let run = row.run.as_ref().ok();
     let teardown = row.teardown.as_ref();
+    let unfinished = row.unfinished.as_ref();
     let latency = run.map_or_else(DigestLatency::default, |run| run.latency);
     let nanos = |time: DigestTime| signed(time.time.0);
     table.execute(
@@ -104,6 +110,9 @@ pub(super) fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite:
             run.and_then(|run| run.plan).map(|plan| signed(plan.0)),
             teardown.map(|failure| &failure.message),
             teardown.map(|failure| failure.is_cut_short),
+            unfinished.map(|progress| progress.is_active),
+            unfinished.map(|progress| signed(progress.done.0)),
+            unfinished.and_then(|progress| Some(signed(progress.planned?.0))),
         ],
     )?;
     Ok(())
@@ -173,6 +182,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<StampedRun> {
         labels,
         run,
         teardown: teardown(&mut columns)?,
+        unfinished: unfinished(&mut columns)?,
     };
     Ok(StampedRun { row, stamp })
 }
@@ -225,6 +235,18 @@ fn teardown(columns: &mut Columns<'_>) -> rusqlite::Result<Option<TeardownFailur
             is_cut_short,
             message,
         }))
+}
+
+fn unfinished(columns: &mut Columns<'_>) -> rusqlite::Result<Option<Unfinished>> {
+    let nanos = |time: i64| Nanos(time.cast_unsigned());
+    let is_active: Option<bool> = columns.next()?;
+    let done: Option<i64> = columns.next()?;
+    let planned: Option<i64> = columns.next()?;
+    Ok(is_active.zip(done).map(|(is_active, done)| Unfinished {
+        is_active,
+        done: nanos(done),
+        planned: planned.map(nanos),
+    }))
 }
 
 /// The possible values of the columns with names.

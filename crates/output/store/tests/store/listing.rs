@@ -2,7 +2,7 @@
 
 use crate::folder::Folder;
 use crate::runs;
-use drumfire_measure::{Coverage, Digest, TargetState};
+use drumfire_measure::{Coverage, Digest, TargetState, Validity};
 use drumfire_store::{Directory, Index, Labels, Record, Recording, RunRow, read_plan};
 use drumfire_units::Nanos;
 use std::fs;
@@ -40,6 +40,10 @@ fn it_lists_what_is_there() {
     assert_eq!(digest(&listed[0]).coverage, Coverage::Begun);
     assert_eq!(digest(&listed[1]).coverage, Coverage::Whole);
     assert_eq!(digest(&listed[0]).duration, Nanos::from_secs(1));
+    let progress = listed[0].unfinished.unwrap();
+    assert!(progress.is_active && progress.done == Nanos::from_secs(1));
+    assert_eq!(digest(&listed[0]).validity, digest(&listed[1]).validity);
+    assert!(listed[1].unfinished.is_none());
     assert_eq!(digest(&listed[2]).requests, 40);
     assert_eq!(digest(&listed[2]).failed, 4);
     assert_eq!(digest(&listed[2]).achieved_per_s, 19.0);
@@ -58,6 +62,10 @@ fn it_lists_what_is_there() {
     })
     .unwrap();
     drop(cut);
+    // The end of the program changes no file.
+    let cut_off = rows(&folder).remove(0);
+    assert!(!cut_off.unfinished.unwrap().is_active);
+    assert_eq!(digest(&cut_off).validity, Validity::Suspect);
     Directory::open(&folder.join("runs/a"))
         .unwrap()
         .remove()
