@@ -7,7 +7,10 @@
 //! compares only the stamps of these runs, because each comparison costs two system calls. For the
 //! other runs, the names in the folder show that they exist.
 
+mod page;
 mod row;
+
+pub use page::{PageQuery, RunsPage};
 
 use crate::directory::{LABELS, LOG};
 use crate::own_files;

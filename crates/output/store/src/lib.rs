@@ -27,7 +27,7 @@ pub use directory::{Directory, PLAN, read_plan};
 pub use error::StoreError;
 pub use follower::Follower;
 pub use frame::{Break, BreakKind, PAYLOAD_BYTES_MAX};
-pub use index::{Index, Newest};
+pub use index::{Index, Newest, PageQuery, RunsPage};
 pub use labels::Labels;
 pub use listing::RunRow;
 pub use own_files::{own_file, own_folder};

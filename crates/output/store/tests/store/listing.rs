@@ -3,7 +3,9 @@
 use crate::folder::Folder;
 use crate::runs;
 use drumfire_measure::{Coverage, Digest, TargetState, Validity};
-use drumfire_store::{Directory, Index, Labels, Record, Recording, RunRow, read_plan};
+use drumfire_store::{
+    Directory, Index, Labels, PageQuery, Record, Recording, RunRow, RunsPage, read_plan,
+};
 use drumfire_units::Nanos;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -115,6 +117,47 @@ fn the_newest_are_as_the_directories_have_them() {
     fs::write(runs.join("c/intervals.log"), log).unwrap();
     check(1);
     check(2);
+}
+
+/// A page of the index is the page of the directories: with and without a filter, also after changes.
+#[test]
+fn a_page_is_as_the_directories_have_it() {
+    let folder = Folder::new();
+    let (path, runs) = (folder.join("index.sqlite"), folder.join("runs"));
+    let none = folder.join("missing/index.sqlite");
+    let is_tagged = |row: &RunRow| row.labels.as_ref().is_ok_and(|of| !of.tags.is_empty());
+    let page = |skip: usize, filtered: bool| -> RunsPage {
+        let query = PageQuery {
+            admits: filtered.then_some(&is_tagged),
+            skip,
+            limit: 3,
+            trail: 2,
+        };
+        let (page, error) = Index::page_of(&path, &runs, &query);
+        assert!(error.is_none(), "{error:?}");
+        let (read, error) = Index::page_of(&none, &runs, &query);
+        assert_eq!(error.is_some(), runs.is_dir());
+        assert_eq!(page, read, "{skip} {filtered}");
+        page
+    };
+    assert_eq!(page(0, false).all, 0);
+    for id in ["a", "b", "c", "d", "e"] {
+        runs::whole(&runs.join(id), 2);
+    }
+    for skip in [0, 2, 4, 9] {
+        assert_eq!(
+            page(skip, false).rows.len(),
+            5_usize.saturating_sub(skip).min(3)
+        );
+        assert_eq!(page(skip, true).rows.len(), 0);
+    }
+    for id in ["a", "c"] {
+        Labels::change(&runs.join(id), &mut |own| own.add_tags(["kept"])).unwrap();
+    }
+    let tagged = page(0, true);
+    assert_eq!((tagged.admitted, tagged.all, tagged.rows.len()), (2, 5, 2));
+    Directory::open(&runs.join("c")).unwrap().remove().unwrap();
+    assert_eq!(page(0, true).rows[0].id, "a");
 }
 
 #[test]
