@@ -118,6 +118,14 @@ fn own_ids(runs: &Path) -> Vec<String> {
     ids
 }
 
+/// All names in a folder, in any order. The kinds of the entries are not checked, because that costs
+/// a system call for each.
+pub(crate) fn entries(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.collect()
+}
+
 /// The names of the directories in a folder, and of links to directories, sorted. A user may have
 /// chosen the names.
 pub(crate) fn names(runs: &Path) -> Vec<String> {

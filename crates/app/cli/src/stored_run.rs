@@ -28,6 +28,7 @@ pub(crate) fn listed_of<'a>(row: &'a RunRow, began: &'a str) -> Listed<'a> {
             note: &labels.note,
         }),
         run,
+        unfinished: row.unfinished,
         exit: run.ok().filter(|run| run.coverage.has_end()).map(|run| {
             Exit::for_run(run, false)
                 .with_teardown(row.teardown.as_ref())

@@ -10,7 +10,7 @@ use crate::stored_run::{began, listed_of};
 use crate::{runs_folder, terminal};
 use drumfire_net::Clock;
 use drumfire_report::json;
-use drumfire_report::run_list::{self, Listed};
+use drumfire_report::run_list::{self, Listed, Surroundings};
 use drumfire_report::style::Style;
 use drumfire_store::{Directory, Index, Labels, Newest, RunRow};
 use drumfire_units::Nanos;
@@ -108,13 +108,23 @@ fn list(flags: &ListFlags, output: &Output) -> Result<(), Failure> {
     if let Some(file) = &flags.json {
         return Destination::check("--json", file)?.write(&json::runs(&listed));
     }
-    output.print(run_list::page(&listed, &style(output)).as_bytes())?;
+    print(&listed, output)?;
     if older > 0 {
         let all = rows.len() + older;
         let older = counted(older, "older run");
         output.remark(&format!("{older} not shown; --limit {all} shows all\n"));
     }
     Ok(())
+}
+
+/// Prints runs as a table.
+fn print(listed: &[Listed<'_>], output: &Output) -> Result<(), Failure> {
+    let ids = runs_folder::runs().map(|runs| runs_folder::entries(&runs));
+    let around = Surroundings {
+        now_unix_ns: Clock::unix_time(),
+        ids: &ids.unwrap_or_default(),
+    };
+    output.print(run_list::page(listed, &around, &style(output)).as_bytes())
 }
 
 /// The style of a table. Without a terminal, the table may have any width.
@@ -212,7 +222,7 @@ fn prune(flags: &PruneFlags, output: &Output) -> Result<(), Failure> {
     let listed = found.iter().zip(&began);
     let listed: Vec<Listed<'_>> = listed.map(|(row, began)| listed_of(row, began)).collect();
     if !listed.is_empty() {
-        output.print(run_list::page(&listed, &style(output)).as_bytes())?;
+        print(&listed, output)?;
     }
     let what = match flags.yes {
         true => "deleted",

@@ -2,7 +2,9 @@
 
 use crate::answer::Answer;
 use crate::round::{RoundForm, RoundsEnd};
-use drumfire_measure::{ArrivalClock, Coverage, LatencyKind, Model, TargetState, Validity};
+use drumfire_measure::{
+    ArrivalClock, Coverage, LatencyKind, Model, StoredState, TargetState, Validity,
+};
 use drumfire_plan::StopReason;
 #[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -89,6 +91,7 @@ words! {
     RoundForm, "form of a round", [RoundForm::Turns, RoundForm::Duet], name;
     RoundsEnd, "end of an experiment",
         [RoundsEnd::Planned, RoundsEnd::Shown, RoundsEnd::Signal, RoundsEnd::Unsound], name;
+    StoredState, "state of a stored run", StoredState::ALL, name;
     StopReason, "reason of an end", StopReason::ALL, name;
     TargetState, "state of a target", TargetState::ALL, name;
     Validity, "validity", [Validity::Valid, Validity::Suspect, Validity::Invalid], name;

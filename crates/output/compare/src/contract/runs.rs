@@ -1,7 +1,7 @@
 //! A list of stored runs.
 
 use super::Named;
-use drumfire_measure::{Coverage, TargetState, Validity};
+use drumfire_measure::{Coverage, StoredState, TargetState, Validity};
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,16 @@ pub struct Run {
     /// The user's note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Whether the run is finished, is still running, or was cut off: its program ended before the
+    /// run did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<Named<StoredState>>,
+    /// The time up to the last stored interval of a run without an end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub done_ns: Option<u64>,
+    /// The planned length of the load of a run without an end; absent if the plan has no length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_ns: Option<u64>,
     /// The exit code, without `--strict`; absent if the run has no end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<u8>,
@@ -80,6 +90,12 @@ pub struct Figures {
     pub failed: u64,
     /// The rate of requests that ended.
     pub achieved_per_s: f64,
+    /// The median latency; absent if there are too few requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p50_ns: Option<u64>,
+    /// Whether `p50_ns` is a lower bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p50_is_at_least: Option<bool>,
     /// The latency of 99 % of the requests; absent if there are too few.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_ns: Option<u64>,

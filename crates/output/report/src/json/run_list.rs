@@ -11,7 +11,7 @@ use crate::run_list::Listed;
 use crate::secret;
 use drumfire_compare::contract::runs::{Document, Figures, Run};
 use drumfire_compare::contract::{Named, RUNS_SCHEMA};
-use drumfire_measure::{Coverage, Digest};
+use drumfire_measure::{Coverage, Digest, Unfinished};
 
 /// Runs as one JSON object, indented, with a line feed at its end; described in the manual.
 #[must_use]
@@ -26,11 +26,18 @@ pub fn runs(runs: &[Listed<'_>]) -> Vec<u8> {
 fn run(listed: &Listed<'_>) -> Run {
     let labels = listed.labels.ok();
     let errors = [listed.run.err(), listed.labels.err()];
+    let unfinished = listed.unfinished.as_ref();
     Run {
         id: listed.id.to_owned(),
         is_elsewhere: listed.is_elsewhere,
         tags: labels.map(|labels| labels.tags.iter().map(prose).collect()),
         note: labels.map(|labels| prose(labels.note)),
+        state: listed
+            .run
+            .ok()
+            .map(|_| Named(Unfinished::state(unfinished))),
+        done_ns: unfinished.map(|progress| progress.done.0),
+        planned_ns: unfinished.and_then(|progress| Some(progress.planned?.0)),
         exit_code: listed.exit,
         figures: listed.run.ok().map(figures),
         errors: errors.into_iter().flatten().map(str::to_owned).collect(),
@@ -55,6 +62,8 @@ fn figures(run: &Digest) -> Figures {
         ok: run.ok,
         failed: run.failed,
         achieved_per_s: run.achieved_per_s,
+        p50_ns: run.latency.p50.map(|p50| p50.time.0),
+        p50_is_at_least: run.latency.p50.map(|p50| p50.is_at_least),
         p99_ns: run.latency.p99.map(|p99| p99.time.0),
         p99_is_at_least: run.latency.p99.map(|p99| p99.is_at_least),
     }

@@ -5,7 +5,7 @@ use drumfire_compare::HISTORY_MIN;
 use drumfire_measure::{
     Coverage, Digest, DigestLatency, DigestTime, PlanKey, TargetState, Validity,
 };
-use drumfire_report::run_list::{self, Labelled, Listed};
+use drumfire_report::run_list::{self, Labelled, Listed, Surroundings};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::{history, html, json};
 use drumfire_units::Nanos;
@@ -13,16 +13,16 @@ use drumfire_units::Nanos;
 const STYLE: Style = Style::new(100, Color::Off, Unicode::On);
 
 /// A run with its name, the words for its time, and its tags.
-struct Stored {
-    id: String,
-    began: String,
-    tags: Vec<String>,
-    digest: Digest,
+pub(crate) struct Stored {
+    pub(crate) id: String,
+    pub(crate) began: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) digest: Digest,
 }
 
 /// The run of a day of March, whose times are `factor` times as long as usual, but for some percent
 /// that are its own.
-fn stored(day: u64, factor: f64) -> Stored {
+pub(crate) fn stored(day: u64, factor: f64) -> Stored {
     let own = 1.0 + 0.01 * ((day * 7 % 5) as f64 - 2.0);
     let time = |millis: f64| {
         Some(DigestTime {
@@ -69,7 +69,11 @@ fn a_list_shows_a_load_that_was_not_judged() {
     for (kept, word) in [(Some(true), " kept "), (None, " not judged ")] {
         run.digest.load_kept = kept;
         let style = Style::new(200, Color::Off, Unicode::On);
-        let page = run_list::page(&[listed(&run)], &style);
+        let around = Surroundings {
+            now_unix_ns: 0,
+            ids: &[],
+        };
+        let page = run_list::page(&[listed(&run)], &around, &style);
         assert!(page.contains(word), "{page}");
         let document: serde_json::Value =
             serde_json::from_slice(&json::runs(&[listed(&run)])).unwrap();
@@ -78,7 +82,7 @@ fn a_list_shows_a_load_that_was_not_judged() {
     }
 }
 
-fn listed(stored: &Stored) -> Listed<'_> {
+pub(crate) fn listed(stored: &Stored) -> Listed<'_> {
     Listed {
         id: &stored.id,
         began: &stored.began,
@@ -87,6 +91,7 @@ fn listed(stored: &Stored) -> Listed<'_> {
             note: "",
         }),
         run: Ok(&stored.digest),
+        unfinished: None,
         exit: Some(0),
         is_elsewhere: false,
     }

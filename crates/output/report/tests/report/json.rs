@@ -5,7 +5,7 @@ use base64::Engine as _;
 use drumfire_compare::contract::{cluster, info, runs};
 use drumfire_measure::{
     AskedBody, AskedCall, AskedLaw, AskedLoad, AskedSequence, AskedStep, AskedStop, Digest, Model,
-    Outcome, RunEvent, RunInfo, Summary,
+    Outcome, RunEvent, RunInfo, Summary, Unfinished,
 };
 use drumfire_plan::{
     Change, Churn, Command, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, StopReason,
@@ -88,12 +88,18 @@ fn the_facts_of_runs_satisfy_their_schemas() {
             began: "",
             labels: Ok(labelled),
             run: Ok(&digest),
+            unfinished: Some(Unfinished {
+                is_active: true,
+                done: Nanos::from_secs(14),
+                planned: Some(Nanos::from_secs(45)),
+            }),
             exit: Some(0),
             is_elsewhere: true,
         };
         let unreadable = Listed {
             labels: Err("no labels"),
             run: Err("no record"),
+            unfinished: None,
             exit: None,
             ..readable
         };
@@ -580,6 +586,7 @@ fn the_words_of_users_are_masked() {
             note: &words,
         }),
         run: Err("none"),
+        unfinished: None,
         exit: None,
         is_elsewhere: false,
     };
