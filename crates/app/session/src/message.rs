@@ -19,6 +19,8 @@ pub enum Question {
     Command(Command),
     /// Request the current load of the run, and the folder of its process.
     Status,
+    /// Request whether a command has paused the run.
+    Pause,
 }
 
 /// The state of a run, as text.
@@ -42,11 +44,21 @@ pub enum Answer {
     Status(RunStatus),
     /// The run has changed nothing, for this reason.
     Refused(String),
+    /// Whether a command has paused every pool of the run.
+    Pause(bool),
 }
 
-form! { enum Question { 0 => About, 1 => Command(command), 2 => Status } }
+form! { enum Question { 0 => About, 1 => Command(command), 2 => Status, 3 => Pause } }
 form! { struct RunStatus { runs, load } }
-form! { enum Answer { 0 => Facts(info), 1 => Done(effect), 2 => Status(status), 3 => Refused(why) } }
+form! {
+    enum Answer {
+        0 => Facts(info),
+        1 => Done(effect),
+        2 => Status(status),
+        3 => Refused(why),
+        4 => Pause(is_paused),
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -56,7 +68,7 @@ mod tests {
     use drumfire_testkit::check_form;
     use std::fmt::Write as _;
 
-    fn questions() -> [Question; 3] {
+    fn questions() -> [Question; 4] {
         let stop = Change::Stop {
             reason: StopReason::Command,
         };
@@ -64,10 +76,11 @@ mod tests {
             Question::About,
             Question::Command(Command::soon(stop)),
             Question::Status,
+            Question::Pause,
         ]
     }
 
-    fn answers() -> [Answer; 4] {
+    fn answers() -> [Answer; 5] {
         let info = RunInfo::new(vec![PoolInfo::new("p", Model::Open, ["a"])]);
         [
             Answer::Facts(Box::new(info)),
@@ -77,6 +90,7 @@ mod tests {
                 load: "a: 300/s".to_owned(),
             }),
             Answer::Refused("too l\u{e4}te".to_owned()),
+            Answer::Pause(true),
         ]
     }
 

@@ -65,7 +65,7 @@ impl Peers {
                 info: *info,
                 socket: socket.to_owned(),
             }),
-            Ok(Answer::Done(_) | Answer::Status(_) | Answer::Refused(_)) => {}
+            Ok(Answer::Done(_) | Answer::Status(_) | Answer::Refused(_) | Answer::Pause(_)) => {}
             Err(error) => match error.kind() {
                 io::ErrorKind::ConnectionRefused => fs::remove_file(socket)?,
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -106,6 +106,16 @@ impl Peer {
         }
     }
 
+    /// Whether a command has paused the run; `None` if the run does not answer, or its version does
+    /// not support the request.
+    #[must_use]
+    pub fn is_paused(&self) -> Option<bool> {
+        match ask(&self.socket, &Question::Pause) {
+            Ok(Answer::Pause(is_paused)) => Some(is_paused),
+            _ => None,
+        }
+    }
+
     /// Sends a command to the run. Returns the run's answer.
     ///
     /// # Errors
@@ -114,7 +124,7 @@ impl Peer {
         match ask(&self.socket, &Question::Command(command)) {
             Ok(Answer::Done(what)) => Ok(what),
             Ok(Answer::Refused(why)) => Err(PeerError::Refused(why)),
-            Ok(Answer::Facts(_) | Answer::Status(_)) => {
+            Ok(Answer::Facts(_) | Answer::Status(_) | Answer::Pause(_)) => {
                 Err(PeerError::Silent(io::ErrorKind::InvalidData.into()))
             }
             Err(error) => Err(PeerError::Silent(error)),

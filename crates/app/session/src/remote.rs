@@ -216,6 +216,7 @@ fn serve(
             runs: facts.runs.clone(),
             load: steering.load(),
         }),
+        Ok(Question::Pause) => Answer::Pause(steering.is_paused()),
         Ok(Question::Command(command)) => {
             let carried_out = steering.carry_out(&printable(command), control);
             carried_out.map_or_else(Answer::Refused, |words| Answer::Done(kept(words, control)))
