@@ -5,7 +5,7 @@ use crate::line::{Ink, Line, flow};
 use crate::quantity::{count, quantile, rate, sent_or_begun};
 use crate::section::verdict;
 use crate::style::Style;
-use drumfire_measure::Summary;
+use drumfire_measure::{Outcome, Summary};
 
 /// The three answers, the thresholds, the rate, the latency and the failures, in a line or two. The
 /// latency is the first of p99, p50 and the maximum that the number of samples supports.
@@ -34,6 +34,7 @@ pub fn one_line(summary: &Summary, style: &Style) -> String {
     let begun = sent_or_begun(summary.total.without_data());
     items.push(Line::plain(format!("{} {begun}", count(counts.sent))));
     items.push(failures(summary));
+    items.extend(cause(summary));
     items.push(Line::single(rate(summary.achieved_per_s()), Ink::Bold));
     items.extend(times(summary, ["p50", "p90", "p99", "max"], style));
     let mut out = String::new();
@@ -68,6 +69,17 @@ fn quantile_of(name: &str) -> f64 {
         Some(percent) => percent / 100.0,
         None => 1.0,
     }
+}
+
+/// The most common kind of failure.
+fn cause(summary: &Summary) -> Option<Line> {
+    let kinds: Vec<(Outcome, u64)> = summary.total.outcomes().failures().collect();
+    let (kind, _) = kinds.iter().max_by_key(|(_, count)| *count)?;
+    let words = match kinds.len() {
+        1 => kind.name().to_owned(),
+        _ => format!("most {}", kind.name()),
+    };
+    Some(Line::single(words, Ink::Bad))
 }
 
 /// The number of failures, in the colour of bad news where there are any.
