@@ -2,7 +2,8 @@
 //
 // Events: `part` has `{id, html, after}`, and replaces the element with that id, or is put behind the
 // element `after`, or first; `batch` says that a set of parts is complete; `end` has a note, and
-// nothing follows it. A lost connection is opened again by the browser.
+// nothing follows it: commands go, and the note is the progress. A lost connection is opened again by
+// the browser.
 
 import { Kept } from "./kept.js";
 
@@ -69,7 +70,12 @@ export class Live {
   #end(note: string): void {
     this.#source.close();
     this.#batch();
-    say(note);
+    document.getElementById("control")?.remove();
+    const progress = document.getElementById("progress");
+    if (progress !== null) {
+      progress.textContent = note;
+      progress.className = "is-over";
+    }
   }
 }
 

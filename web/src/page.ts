@@ -5,6 +5,7 @@ import { addCopying } from "./copying.js";
 import { type Figure, figures } from "./figure.js";
 import { type LeftOut, Picture } from "./picture.js";
 import { Choices, Sheet } from "./sheet.js";
+import { sendOnChange, Ticks } from "./ticks.js";
 import { View } from "./view.js";
 
 /** The parts whose tables may have many rows. */
@@ -40,11 +41,11 @@ export class Page {
         Sheet.add(table, key, this.#choices, FILTERED.has(key));
       }
     });
-    this.#once("input[data-filter]", (field) => {
-      const name = field instanceof HTMLInputElement ? (field.dataset["filter"] ?? "") : "";
-      const table = document.getElementById(name);
-      if (field instanceof HTMLInputElement && table instanceof HTMLTableElement) {
-        Sheet.filterBy(field, table, this.#choices);
+    this.#once("form.find, form#choice", (form) => {
+      if (form instanceof HTMLFormElement && form.id === "choice") {
+        new Ticks(form);
+      } else if (form instanceof HTMLFormElement) {
+        sendOnChange(form);
       }
     });
     this.#once("pre", (text) => {

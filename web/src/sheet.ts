@@ -34,12 +34,6 @@ export class Sheet {
     sheet.#sort();
   }
 
-  /** Lets a field that is on the page already filter a table's rows. */
-  static filterBy(field: HTMLInputElement, table: HTMLTableElement, choices: Choices): void {
-    const sheet = new Sheet(table, table.id, choices);
-    sheet.#listen(field);
-  }
-
   private constructor(table: HTMLTableElement, key: string, choices: Choices) {
     this.#table = table;
     this.#key = key;

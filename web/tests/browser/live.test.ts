@@ -9,7 +9,8 @@ import { launched, Reader } from "./reader.js";
 import { Stub } from "./stub.js";
 
 const CONTROL =
-  '<p id="connection" role="status"></p><section id="control"><form data-command="rate">' +
+  '<p id="progress" role="status">running 1 s of 3 s</p><section id="control">' +
+  '<p id="connection"></p><form data-command="rate">' +
   '<label>Rate <input name="value"></label><select name="pool" aria-label="Pool">' +
   "<option value=''>all</option><option>main</option></select><button>Send</button></form>" +
   "<output></output></section>";
@@ -106,6 +107,19 @@ test("a command is sent as JSON, and its answer is a text", async () => {
   ]);
 });
 
+test("a successor of the commands has what was typed, and the last answer", async () => {
+  const { page } = reader;
+  await page.locator("#control input").fill("400/s");
+  const begin = CONTROL.indexOf("<section");
+  const html = CONTROL.slice(begin).replace(">Send<", ">Set<");
+  await stub.send("part", { id: "control", html, after: "progress" });
+  await stub.send("batch", {});
+  await page.locator("#control button", { hasText: "Set" }).waitFor();
+  assert.equal(await page.locator("#control input").inputValue(), "400/s");
+  assert.equal(await page.locator("#control select").inputValue(), "main");
+  assert.equal(await page.textContent("#control output"), "done <b>so</b>");
+});
+
 test("markup in a part is shown and runs nothing", async () => {
   const { page } = reader;
   const html = '<p id="evil"><img src="x" onerror="alert(1)">text</p>';
@@ -121,8 +135,9 @@ test("a lost connection is said and opened again, and an end is the end", async 
   await page.locator("#connection", { hasText: "lost" }).waitFor();
   await stub.connected();
   await page.locator("#connection:text-is('')").waitFor({ state: "attached" });
-  await stub.send("end", { note: "The run is over." });
-  await page.locator("#connection", { hasText: "over" }).waitFor();
+  await stub.send("end", { note: "the run is over" });
+  await page.locator("#progress", { hasText: "over" }).waitFor();
+  assert.equal(await page.locator("#control").count(), 0);
   for (let tries = 0; stub.readers > 0 && tries < 100; tries += 1) {
     await page.waitForTimeout(20);
   }

@@ -56,7 +56,12 @@ test("the page of a run follows it, and commands it", async () => {
   await page.locator("#control form[data-command=mark] button").click();
   await page.locator("#control output:not(:empty)").waitFor();
   await page.locator("#rate details summary").click();
-  await page.locator("#connection", { hasText: "over" }).waitFor({ timeout: 20_000 });
+  assert.equal(await page.locator("#control form[data-command=resume]").count(), 0);
+  await page.locator("#control form[data-command=pause] button").click();
+  await page.locator("#control form[data-command=resume] button").click();
+  await page.locator("#control form[data-command=pause]").waitFor();
+  await page.locator("#progress", { hasText: "is over" }).waitFor({ timeout: 30_000 });
+  assert.equal(await page.locator("#control").count(), 0);
   const points = Number(await page.locator("#rate .stage").getAttribute("aria-valuemax"));
   assert.ok(points > before, `${points} points after ${before}`);
   assert.ok(await page.locator("#rate details").evaluate((of) => (of as HTMLDetailsElement).open));
@@ -64,14 +69,10 @@ test("the page of a run follows it, and commands it", async () => {
   await reader.closeServed();
 });
 
-test("the list of runs is searched and accessible", async () => {
+test("the list of runs is accessible", async () => {
   const reader = await Reader.opening(browser, await announced(["ui", "-l", "127.0.0.1:0"]));
   const { page } = reader;
-  const rows = page.locator("#runs tbody tr:visible");
-  assert.ok((await rows.count()) > 0);
-  await page.locator("input[type=search]").fill("no run has this");
-  assert.equal(await rows.count(), 0);
-  await page.locator("input[type=search]").fill("");
+  assert.ok((await page.locator("#runs tbody tr:visible").count()) > 0);
   await reader.assertAccessible();
   await reader.closeServed();
 });

@@ -9,6 +9,7 @@
 //! changed parts of a running test.
 
 mod answers;
+mod back;
 mod compare;
 mod control;
 mod data;
@@ -21,12 +22,13 @@ mod runs;
 mod section;
 mod table;
 
+pub use back::{ToList, back};
 pub use compare::{compare, comparison, comparison_page};
-pub use control::{control, progress};
+pub use control::{RunPhase, RunProgress, control, progress};
 pub use document::{Document, Place};
 pub use history::history;
 pub use origin::Origin;
-pub use runs::{StoredRun, runs};
+pub use runs::{ListView, StoredRun, runs};
 
 use crate::figure::svg::draw;
 use crate::figure::{self, Figure, figures};

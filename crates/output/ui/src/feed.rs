@@ -204,7 +204,7 @@ impl Viewer {
             all.push(event("batch", "{}"));
         }
         if is_over {
-            all.push(event("end", r#"{"note":"The run is over."}"#));
+            all.push(event("end", r#"{"note":"the run is over"}"#));
         }
         all.into_iter()
             .all(|event| self.queue.try_send(event).is_ok())

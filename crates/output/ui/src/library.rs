@@ -1,18 +1,23 @@
 //! The stored runs of a user, including active ones.
 
 use crate::look::Look;
+use crate::route::ListQuery;
 use drumfire_compare::{Compared, HISTORY_MAX};
 use drumfire_measure::{PlanKey, Summary};
+use drumfire_net::Clock;
 use drumfire_report::figure::Spark;
 use drumfire_report::history;
-use drumfire_report::html::{self, Document, Origin, Place, StoredRun};
+use drumfire_report::html::{
+    self, Document, ListView, Origin, Place, RunPhase, RunProgress, StoredRun, ToList,
+};
 use drumfire_report::run_list::Listed;
-use drumfire_session::{Order, Peer, PeerError, Peers, naming_of, stored, stored_plan};
-use drumfire_store::{Follower, Index, Record, RunRow};
-use std::collections::HashMap;
+use drumfire_session::{Order, Peer, PeerError, naming_of, stored, stored_plan};
+use drumfire_store::{Follower, Index, PageQuery, Record, RunRow, RunsPage};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The number of runs on a page of the list.
+const PAGE_RUNS: usize = 50;
 /// The maximum number of runs of one plan in a spark.
 const SPARK_RUNS: usize = 24;
 /// The minimum number of runs in a spark.
@@ -55,22 +60,72 @@ impl Library {
 
     /// The page of an empty list.
     pub(crate) fn empty_page() -> Vec<u8> {
-        runs_page(&[])
+        runs_page(&[], &ListView::default())
     }
 
-    /// The page of all runs.
-    pub(crate) fn page(&self) -> Vec<u8> {
-        let rows = self.rows();
-        let peers = self.peers();
-        let began: Vec<String> = rows.iter().map(self.began).collect();
-        let sparks = Self::sparks(&rows);
-        let stored = rows.iter().zip(&began).zip(sparks);
-        let stored = stored.map(|((row, began), spark)| StoredRun {
-            listed: (self.listed)(row, began),
-            is_live: self.is_live(row, &peers),
-            spark,
+    /// A page of the list, or the last page if the list has fewer.
+    pub(crate) fn page(&self, query: &ListQuery) -> Vec<u8> {
+        let mut page = query.page;
+        let mut found = self.select(query, page);
+        let last = found.admitted.saturating_sub(1) / PAGE_RUNS;
+        if page > last {
+            page = last;
+            found = self.select(query, page);
+        }
+        let began: Vec<String> = found.rows.iter().map(self.began).collect();
+        let stored = found.rows.iter().zip(&began).zip(found.trails);
+        let stored = stored.map(|((row, began), trail)| {
+            let values = trail.into_iter().map(|p99| Some(p99?.0 as f64));
+            let values: Vec<Option<f64>> = values.collect();
+            StoredRun {
+                listed: (self.listed)(row, began),
+                spark: (values.len() >= SPARK_RUNS_MIN).then(|| Spark::new(values)),
+            }
         });
-        runs_page(&stored.collect::<Vec<_>>())
+        let view = ListView {
+            search: &query.search,
+            only_failed: query.only_failed,
+            plan: query.plan.as_deref(),
+            page: page + 1,
+            skipped: page * PAGE_RUNS,
+            admitted: found.admitted,
+            all: found.all,
+            now_unix_ns: Clock::unix_time(),
+        };
+        runs_page(&stored.collect::<Vec<_>>(), &view)
+    }
+
+    /// The rows of a page of the list.
+    fn select(&self, query: &ListQuery, page: usize) -> RunsPage {
+        let words = query.search.to_lowercase();
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let plan = query.plan.as_deref().map(|run| self.plan_of(run).ok());
+        let admits = |row: &RunRow| {
+            let of_plan = |plan| row.run.as_ref().is_ok_and(|run| run.plan == plan);
+            (!query.only_failed || self.has_failed(row))
+                && plan.is_none_or(|plan| plan.is_some() && of_plan(plan))
+                && has_words(row, &words)
+        };
+        let is_filtered = query.only_failed || plan.is_some() || !words.is_empty();
+        self.read_page(&PageQuery {
+            admits: is_filtered.then_some(&admits),
+            skip: page.saturating_mul(PAGE_RUNS),
+            limit: PAGE_RUNS,
+            trail: SPARK_RUNS,
+        })
+    }
+
+    /// Reads a page of rows. `drumfire runs` prints the flaws of the index; the page lists the runs
+    /// in any case.
+    fn read_page(&self, query: &PageQuery<'_>) -> RunsPage {
+        let (page, _unindexed) = Index::page_of(&self.index, &self.runs, query);
+        page
+    }
+
+    /// Whether a run is unreadable, or ended with an exit code other than 0.
+    fn has_failed(&self, row: &RunRow) -> bool {
+        let exit = (self.listed)(row, "").exit;
+        row.run.is_err() || exit.is_some_and(|code| code != 0)
     }
 
     /// The page that compares two runs.
@@ -84,10 +139,12 @@ impl Library {
             Ok::<_, String>(Compared::from_summary(stored(record)))
         };
         let (base, candidate) = (read(base)?, read(candidate)?);
+        let mut parts = html::compare(&base, &candidate);
+        parts.insert(0, html::back(ToList::FromBeside));
         let document = Document {
             title: "drumfire: two runs",
             place: Place::Served,
-            parts: &html::compare(&base, &candidate),
+            parts: &parts,
         };
         Ok(document.print())
     }
@@ -97,65 +154,57 @@ impl Library {
     /// # Errors
     /// If the run does not exist, or its plan is unknown; the text has the reason.
     pub(crate) fn history(&self, name: &str) -> Result<Vec<u8>, String> {
-        let mut rows = self.rows();
-        let run = rows.iter().find(|row| row.id == name);
-        let run = run.ok_or_else(|| missing(name))?.run.as_ref();
-        let plan = run.map_err(Clone::clone)?.plan;
-        let plan = plan.ok_or("the plan of this run is unknown")?;
-        rows.retain(|row| row.run.as_ref().is_ok_and(|run| run.plan == Some(plan)));
-        rows.truncate(HISTORY_MAX);
+        let plan = self.plan_of(name)?;
+        let admits = |row: &RunRow| row.run.as_ref().is_ok_and(|run| run.plan == Some(plan));
+        let mut rows = self
+            .read_page(&PageQuery {
+                admits: Some(&admits),
+                skip: 0,
+                limit: HISTORY_MAX,
+                trail: 0,
+            })
+            .rows;
         rows.reverse();
         let began: Vec<String> = rows.iter().map(self.began).collect();
         let listed = rows.iter().zip(&began);
         let history = history::search(listed.map(|(row, began)| (self.listed)(row, began)));
+        let mut parts = html::history(&history);
+        parts.insert(0, html::back(ToList::FromBeside));
         let document = Document {
             title: "drumfire: runs of one plan",
             place: Place::Served,
-            parts: &html::history(&history),
+            parts: &parts,
         };
         Ok(document.print())
     }
 
-    /// The stored runs, newest first.
-    fn rows(&self) -> Vec<RunRow> {
-        // `drumfire runs` prints the flaws of the index; the page lists the runs in any case.
-        let (rows, _unindexed) = Index::rows_of(&self.index, &self.runs);
-        rows
+    /// The plan of a run.
+    ///
+    /// # Errors
+    /// If the run does not exist, or its plan is unknown; the text has the reason.
+    fn plan_of(&self, name: &str) -> Result<PlanKey, String> {
+        let run = self.find(name).ok_or_else(|| missing(name))?;
+        let plan = RunRow::read(name, &run.path).run?.plan;
+        plan.ok_or_else(|| "the plan of this run is unknown".to_owned())
     }
+}
 
-    fn peers(&self) -> Peers {
-        let peers = self.sockets.as_deref().map(Peers::within);
-        peers.and_then(Result::ok).unwrap_or_default()
+/// Whether the id, the target, the tags and the note of a run have every word, in any case.
+fn has_words(row: &RunRow, words: &[&str]) -> bool {
+    if words.is_empty() {
+        return true;
     }
-
-    fn is_live(&self, row: &RunRow, peers: &Peers) -> bool {
-        let may_be = row.run.as_ref().is_ok_and(|run| !run.coverage.has_end());
-        may_be && !peers.live.is_empty() && {
-            // The name of a resumed run differs from its directory.
-            let id = Record::newest_id(&self.runs.join(&row.id));
-            id.is_ok_and(|id| peers.live.iter().any(|peer| peer.id == id))
-        }
+    let mut text = row.id.clone();
+    if let Ok(run) = &row.run {
+        text.push('\n');
+        text.push_str(&run.target);
     }
-
-    /// For each row, the p99 of the runs of its plan up to that run.
-    fn sparks(rows: &[RunRow]) -> Vec<Option<Spark>> {
-        let mut histories: HashMap<PlanKey, Vec<Option<f64>>> = HashMap::new();
-        let mut sparks: Vec<Option<Spark>> = Vec::with_capacity(rows.len());
-        for row in rows.iter().rev() {
-            let run = row.run.as_ref().ok();
-            let spark = run.and_then(|run| run.plan).and_then(|plan| {
-                let p99 = run.and_then(|run| run.latency.p99);
-                let history = histories.entry(plan).or_default();
-                history.push(p99.map(|p99| p99.time.0 as f64));
-                let newest = history.len().saturating_sub(SPARK_RUNS);
-                let shown = &history[newest..];
-                (shown.len() >= SPARK_RUNS_MIN).then(|| Spark::new(shown.to_vec()))
-            });
-            sparks.push(spark);
-        }
-        sparks.reverse();
-        sparks
+    if let Ok(labels) = &row.labels {
+        let notes = labels.tags.iter().chain([&labels.note]);
+        notes.for_each(|note| text.extend(["\n", note]));
     }
+    let text = text.to_lowercase();
+    words.iter().all(|word| text.contains(word))
 }
 
 impl Shelved {
@@ -190,9 +239,12 @@ impl Shelved {
         };
         let mut parts = html::parts(&summary, &origin);
         if let Some(peer) = &peer {
-            parts.insert(1, html::progress(&running(&summary)));
-            parts.insert(2, html::control(&peer.info));
+            let progress = progress(&summary, peer);
+            parts.insert(1, html::progress(&progress));
+            parts.insert(2, html::control(&peer.info, progress.phase));
         }
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        parts.insert(0, html::back(ToList::FromRun(&name)));
         Ok(Look {
             title: html::title(&summary),
             parts,
@@ -225,25 +277,27 @@ impl Shelved {
     }
 }
 
-/// The progress of a run, and its length if its plan has one.
-fn running(summary: &Summary) -> String {
-    let asked = summary
-        .info
-        .pools
-        .iter()
-        .map(|pool| pool.asked.as_ref()?.stop.duration);
-    let asked: Option<Vec<_>> = asked.collect();
-    match asked.and_then(|all| all.into_iter().max()) {
-        Some(whole) => format!("running, {} of {whole}", summary.end()),
-        None => format!("running, {} so far", summary.end()),
+/// The progress of a run that responds.
+fn progress(summary: &Summary, peer: &Peer) -> RunProgress {
+    let done = summary.end();
+    let phase = match peer.is_paused() {
+        _ if done.0 == 0 => RunPhase::Start,
+        Some(true) => RunPhase::Paused,
+        _ if done <= summary.info.warmup.span() => RunPhase::WarmUp,
+        _ => RunPhase::Load,
+    };
+    RunProgress {
+        phase,
+        done,
+        planned: summary.info.planned(),
     }
 }
 
-fn runs_page(stored: &[StoredRun<'_>]) -> Vec<u8> {
+fn runs_page(stored: &[StoredRun<'_>], view: &ListView<'_>) -> Vec<u8> {
     let document = Document {
         title: "drumfire: runs",
         place: Place::Served,
-        parts: &html::runs(stored),
+        parts: &html::runs(stored, view),
     };
     document.print()
 }

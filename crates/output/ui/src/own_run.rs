@@ -7,15 +7,12 @@ use crate::look::Look;
 use drumfire_engine::Control;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_plan::Plan;
-use drumfire_report::html::{self, Origin, Part};
-use drumfire_report::style::Style;
-use drumfire_report::{Naming, progress_line};
-use drumfire_session::{Order, Redactor, Standing};
+use drumfire_report::Naming;
+use drumfire_report::html::{self, Origin, Part, RunPhase, RunProgress, ToList};
+use drumfire_report::progress_line::Stage;
+use drumfire_session::{Order, Redactor, Standing, Steering};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// The width of the line of progress.
-const LINE: u16 = 110;
 
 /// The run of a page, before it begins.
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +45,33 @@ struct State {
     last: Option<Arc<Summary>>,
 }
 
+impl State {
+    /// The progress of the run.
+    fn progress(&self) -> RunProgress {
+        let newest = self.standing.progress();
+        let is_paused = self.standing.steering().is_some_and(Steering::is_paused);
+        let stage = newest.as_ref().map(|(_, progress)| progress.stage);
+        let phase = match stage {
+            _ if self.last.is_some() => RunPhase::Over,
+            None => RunPhase::Start,
+            Some(Stage::Drain) => RunPhase::Drain,
+            Some(_) if is_paused => RunPhase::Paused,
+            Some(Stage::WarmUp(_)) => RunPhase::WarmUp,
+            Some(Stage::Load) => RunPhase::Load,
+        };
+        RunProgress {
+            phase,
+            done: newest.map_or_else(|| self.standing.elapsed(), |(interval, _)| interval.end),
+            planned: self.standing.load_end(),
+        }
+    }
+}
+
 /// The parts of the state from which a page is made.
 struct Seen {
     info: Arc<RunInfo>,
     summary: Option<Arc<Summary>>,
-    line: String,
-    is_over: bool,
+    progress: RunProgress,
 }
 
 impl OwnRun {
@@ -114,16 +132,18 @@ impl OwnRun {
             title = self.redactor.text(&html::title(summary)).into_owned();
             parts = html::parts(summary, &origin);
         }
+        let phase = seen.progress.phase;
         // After the run's name.
         let place = parts.len().min(1);
-        parts.insert(place, html::progress(&seen.line));
-        if !seen.is_over {
-            parts.insert(place + 1, html::control(&seen.info));
+        parts.insert(place, html::progress(&seen.progress));
+        if phase != RunPhase::Over {
+            parts.insert(place + 1, html::control(&seen.info, phase));
         }
+        parts.insert(0, html::back(ToList::FromUnstored));
         Some(Look {
             title,
             parts: parts.into_iter().map(|part| self.masked(part)).collect(),
-            is_live: !seen.is_over,
+            is_live: phase != RunPhase::Over,
         })
     }
 
@@ -144,21 +164,10 @@ impl OwnRun {
     fn seen(&self) -> Option<Seen> {
         let state = self.lock();
         let standing = &state.standing;
-        let is_over = state.last.is_some();
-        let line = match (is_over, standing.progress()) {
-            (true, _) => "the run is over".to_owned(),
-            (false, None) => {
-                "the run has started; figures appear after the first interval".to_owned()
-            }
-            (false, Some((interval, progress))) => {
-                progress_line::line(interval, &progress, &Style::default().of_width(LINE))
-            }
-        };
         Some(Seen {
             info: Arc::clone(standing.info()?),
             summary: state.last.clone().or_else(|| standing.closed()),
-            line,
-            is_over,
+            progress: state.progress(),
         })
     }
 

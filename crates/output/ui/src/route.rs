@@ -5,9 +5,10 @@ use percent_encoding::percent_decode_str;
 /// The page, the stream or the command at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// `/`: the list of runs.
-    Runs,
-    /// `/compare?base=RUN&candidate=RUN`: two runs compared.
+    /// `/?q=WORDS&failed=1&plan=RUN&page=N`: a page of the list of runs.
+    Runs(ListQuery),
+    /// `/compare?base=RUN&candidate=RUN`: two runs compared. `/compare?run=RUN&run=RUN` has the
+    /// newer run first, as a form without the page's program sends it.
     Compare { base: String, candidate: String },
     /// `/history?run=RUN`: the runs of the plan of a run.
     History(String),
@@ -21,17 +22,48 @@ pub(crate) enum Route {
     Slash,
 }
 
+/// The part of the list that a reader requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ListQuery {
+    /// The words of the search, as typed.
+    pub(crate) search: String,
+    /// Whether only runs that did not succeed are listed.
+    pub(crate) only_failed: bool,
+    /// The run to whose plan the list is limited.
+    pub(crate) plan: Option<String>,
+    /// The page, from 0.
+    pub(crate) page: usize,
+}
+
+impl ListQuery {
+    /// The query in the fields of an address. Unknown fields and values are ignored.
+    fn parse(query: &str) -> Self {
+        let page = field(query, "page").and_then(|page| page.parse::<usize>().ok());
+        Self {
+            search: field(query, "q").unwrap_or_default().trim().to_owned(),
+            only_failed: field(query, "failed").is_some_and(|value| value == "1"),
+            plan: value(query, "plan"),
+            page: page.unwrap_or(1).saturating_sub(1),
+        }
+    }
+}
+
 impl Route {
     /// The route of a path and a query; `None` if the path is unknown.
     pub(crate) fn parse(path: &str, query: Option<&str>) -> Option<Self> {
         match path.split('/').collect::<Vec<_>>()[..] {
             [""] => Some(Self::Slash),
-            ["", ""] => Some(Self::Runs),
+            ["", ""] => Some(Self::Runs(ListQuery::parse(query.unwrap_or_default()))),
             ["", "compare"] => {
                 let query = query.unwrap_or_default();
+                let ticked: Vec<String> = values(query, "run").collect();
+                let [base, candidate] = match &ticked[..] {
+                    [newer, older] => [older, newer].map(|run| is_name(run).then(|| run.clone())),
+                    _ => ["base", "candidate"].map(|side| value(query, side)),
+                };
                 Some(Self::Compare {
-                    base: value(query, "base")?,
-                    candidate: value(query, "candidate")?,
+                    base: base?,
+                    candidate: candidate?,
                 })
             }
             ["", "history"] => Some(Self::History(value(query.unwrap_or_default(), "run")?)),
@@ -44,30 +76,63 @@ impl Route {
     }
 }
 
-/// The value of a query's field.
-fn value(query: &str, field: &str) -> Option<String> {
-    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    pairs
-        .find(|(name, _)| *name == field)
-        .and_then(|(_, value)| name(value))
+/// The run in a query's field.
+fn value(query: &str, name: &str) -> Option<String> {
+    field(query, name).filter(|value| is_name(value))
 }
 
-/// The name of a run: a name in the folder of runs, which cannot lead elsewhere.
+/// The first value of a query's field.
+fn field(query: &str, name: &str) -> Option<String> {
+    values(query, name).next()
+}
+
+/// The values of a query's field, as a form encodes them (URL standard, section 5). A value that is
+/// not UTF-8 is left out.
+fn values<'q>(query: &'q str, field: &'q str) -> impl Iterator<Item = String> + 'q {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let values = pairs.filter(move |(name, _)| *name == field);
+    values.filter_map(|(_, value)| decoded(&value.replace('+', " ")))
+}
+
+/// The run of a path, whose parts are encoded.
 fn name(text: &str) -> Option<String> {
-    let name = percent_decode_str(text).decode_utf8().ok()?;
-    let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']);
-    is_name.then(|| name.into_owned())
+    decoded(text).filter(|name| is_name(name))
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let text = percent_decode_str(text).decode_utf8().ok()?;
+    Some(text.into_owned())
+}
+
+/// Whether a text is a name in the folder of runs, which cannot lead elsewhere.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0'])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Route;
+    use super::{ListQuery, Route};
 
     #[test]
     fn an_address_leads_to_one_page_or_none() {
         let run = || "2026-01-a".to_owned();
         for (path, query, route) in [
-            ("/", None, Some(Route::Runs)),
+            ("/", None, Some(Route::Runs(ListQuery::default()))),
+            (
+                "/",
+                Some("q=+a%2Bb+c&failed=1&plan=2026-01-a&page=3&tick=x"),
+                Some(Route::Runs(ListQuery {
+                    search: "a+b c".to_owned(),
+                    only_failed: true,
+                    plan: Some(run()),
+                    page: 2,
+                })),
+            ),
+            (
+                "/",
+                Some("q=%ff&failed=yes&plan=..&page=0"),
+                Some(Route::Runs(ListQuery::default())),
+            ),
             ("", None, Some(Route::Slash)),
             ("/run/2026-01-a/", None, Some(Route::Page(run()))),
             ("/run/2026%2D01-a/", None, Some(Route::Page(run()))),
@@ -88,6 +153,16 @@ mod tests {
             ("/history", Some("run=../a"), None),
             ("/compare", None, None),
             ("/compare", Some("base=a"), None),
+            ("/compare", Some("run=a"), None),
+            ("/compare", Some("run=a&run=../b"), None),
+            (
+                "/compare",
+                Some("run=new&run=old"),
+                Some(Route::Compare {
+                    base: "old".to_owned(),
+                    candidate: "new".to_owned(),
+                }),
+            ),
             (
                 "/compare",
                 Some("x=1&candidate=b&base=a"),

@@ -270,7 +270,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Con
             text(status, words)
         }
         (Some(Route::Slash), false) => moved(head.uri.path()),
-        (Some(Route::Runs), false) => drawn(move || Ok(shared.site.runs())).await,
+        (Some(Route::Runs(query)), false) => drawn(move || Ok(shared.site.runs(&query))).await,
         (Some(Route::Compare { base, candidate }), false) => {
             drawn(move || shared.site.compare(&base, &candidate)).await
         }

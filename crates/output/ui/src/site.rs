@@ -3,6 +3,7 @@
 use crate::library::{Library, Shelved, missing};
 use crate::look::Look;
 use crate::own_run::OwnRun;
+use crate::route::ListQuery;
 use drumfire_session::Order;
 use std::sync::Arc;
 
@@ -54,10 +55,10 @@ impl RunSite {
         shelved.map(Run::Shelved).ok_or_else(|| missing(name))
     }
 
-    /// The page of all runs.
-    pub(crate) fn runs(&self) -> Vec<u8> {
+    /// A page of the list of runs.
+    pub(crate) fn runs(&self, query: &ListQuery) -> Vec<u8> {
         match &self.library {
-            Some(library) => library.page(),
+            Some(library) => library.page(query),
             None => Library::empty_page(),
         }
     }

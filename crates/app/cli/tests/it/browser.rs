@@ -256,6 +256,23 @@ fn stored_runs_are_listed_shown_and_compared() {
     // The link of a run whose directory another run has taken.
     let runs = user.folder.path().join("drumfire/runs");
     symlink(runs.join(names[0]), runs.join("stale")).unwrap();
+    for (query, count) in [
+        ("?q=HTTP%3A%2F%2F+127".to_owned(), 2),
+        (format!("?q={}", names[1]), 1),
+        (format!("?plan={}&page=9", names[0]), 2),
+        ("?failed=1".to_owned(), 0),
+        ("?q=nothing".to_owned(), 0),
+    ] {
+        let list = url.get(&query);
+        assert_eq!(
+            list.matches("href=\"run/").count(),
+            count,
+            "{query}: {list}"
+        );
+    }
+    let ticked = url.get(&format!("compare?run={}&run={}", names[0], names[1]));
+    let body = |page: &str| page.split_once("\r\n\r\n").unwrap().1.to_owned();
+    assert_eq!(body(&ticked), body(&both));
     for (below, status) in [
         ("run/nothing/", " 404 "),
         ("run/stale/", " 404 "),
@@ -288,8 +305,25 @@ fn stored_runs_are_listed_shown_and_compared() {
             .to_owned();
         !live.is_empty()
     });
-    let page = url.get(&format!("run/{live}/"));
-    assert!(page.contains("data-events=\"events\""), "{page}");
+    let mut page = String::new();
+    wait_until("the first interval", || {
+        page = url.get(&format!("run/{live}/"));
+        page.contains(">running ") && page.contains(" of 1h00m")
+    });
+    for words in [
+        "data-events=\"events\"",
+        "data-command=\"pause\"",
+        "All runs",
+    ] {
+        assert!(page.contains(words), "{words} in {page}");
+    }
+    assert!(!page.contains("data-command=\"resume\""), "{page}");
+    let listed = user.start(&["runs", "--json", "-"]).finish(LIMIT);
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!(listed["runs"][0]["state"], "running");
+    assert_eq!(listed["runs"][1]["state"], "finished");
+    assert_eq!(listed["runs"][0]["planned_ns"], 3_600_000_000_000_u64);
+    assert_ne!(listed["runs"][0]["exit_code"], 0);
     stop(&url, &live);
     run.finish(LIMIT);
     server.signal(Signal::TERM);

@@ -7,6 +7,8 @@ use crate::markup::Markup;
 
 /// The page's own colours and measures.
 const SHEET: &str = include_str!("page.css");
+/// The colours and measures of the parts that only a server's pages have.
+const SERVED: &str = include_str!("served.css");
 
 /// A page of parts.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +75,9 @@ impl Document<'_> {
         out.open("style", &[]);
         out.raw(PICTURES);
         out.raw(SHEET);
+        if self.place != Place::File {
+            out.raw(SERVED);
+        }
         out.close("style");
         out.close("head");
     }

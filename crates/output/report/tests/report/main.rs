@@ -17,5 +17,6 @@ mod markdown;
 mod pages;
 mod progress_line;
 mod request_rows;
+mod run_list;
 mod sparks;
 mod text;

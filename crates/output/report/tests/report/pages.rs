@@ -36,7 +36,7 @@ fn origin(naming: Naming) -> Origin<'static> {
 }
 
 /// HTML in which all elements are closed is XML but for its first line and for programs.
-fn assert_well_formed(markup: &str) {
+pub(crate) fn assert_well_formed(markup: &str) {
     let xml = markup.strip_prefix("<!doctype html>").unwrap_or(markup);
     let (xml, _) = without_program(xml);
     if let Err(error) = parse(xml.trim()) {
