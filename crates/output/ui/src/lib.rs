@@ -25,6 +25,7 @@ mod look;
 mod own_run;
 mod route;
 mod run_page;
+mod seats;
 mod server;
 mod site;
 

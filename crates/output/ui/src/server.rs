@@ -22,6 +22,7 @@ use crate::access::{Access, Refusal};
 use crate::content::Content;
 use crate::feed::Feeds;
 use crate::route::Route;
+use crate::seats::{Seat, Seats};
 use crate::site::{Run, RunSite};
 use bytes::Bytes;
 use drumfire_net::yield_to_others;
@@ -42,12 +43,13 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, watch};
-use tokio::task;
+use tokio::sync::watch;
+use tokio::task::{self, JoinSet};
 use tokio::time::timeout;
 
-/// The maximum number of connections at a time; further ones are closed without a response. A
-/// browser opens a few for a page.
+/// The maximum number of connections at a time. A further one replaces the one that has been idle
+/// longest, or is closed without a response if all have requests in progress. A browser opens a few
+/// for a page.
 const CONNECTIONS_MAX: usize = 64;
 /// The time limit for a request's head.
 const HEAD_PATIENCE: Duration = Duration::from_secs(5);
@@ -206,37 +208,46 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut ended: watch::Rec
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
         return;
     };
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let seats = Seats::new(CONNECTIONS_MAX);
+    let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = ended.changed() => break,
         };
-        match (accepted, Arc::clone(&room).try_acquire_owned()) {
-            (Ok((stream, _)), Ok(seat)) => {
-                let shared = Arc::clone(&shared);
-                let ended = ended.clone();
-                task::spawn(async move {
-                    connection(stream, shared, ended).await;
-                    drop(seat);
-                });
+        while connections.try_join_next().is_some() {}
+        match accepted {
+            // Without a seat, closed without a response, because writing one might block.
+            Ok((stream, _)) => {
+                if let Some(seat) = seats.take() {
+                    let (shared, ended) = (Arc::clone(&shared), ended.clone());
+                    connections.spawn(connection(stream, seat, shared, ended));
+                }
             }
-            // Closed without a response, because writing one might block.
-            (Ok(_), Err(_)) => {}
             // No descriptor is free: wait until others are closed.
-            (Err(_), _) => tokio::time::sleep(Duration::from_millis(50)).await,
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
-    let all = room.acquire_many(CONNECTIONS_MAX as u32);
+    let all = async { while connections.join_next().await.is_some() {} };
     // Connections that have not ended by then are dropped.
     let _late = timeout(END_PATIENCE, all).await;
 }
 
 /// Serves one connection. Ignores the error if the client disconnects or sends invalid HTTP.
-async fn connection(stream: TcpStream, shared: Arc<Shared>, mut ended: watch::Receiver<bool>) {
+async fn connection(
+    stream: TcpStream,
+    seat: Arc<Seat>,
+    shared: Arc<Shared>,
+    mut ended: watch::Receiver<bool>,
+) {
+    let own = Arc::clone(&seat);
     let service = service_fn(move |request| {
         let shared = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(answer(shared, request).await) }
+        let busy = Arc::clone(&own).begin();
+        async move {
+            let response = answer(shared, request).await;
+            Ok::<_, Infallible>(response.map(|content| content.ending(busy)))
+        }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -246,6 +257,7 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>, mut ended: watch::Re
     let mut served = std::pin::pin!(served);
     tokio::select! {
         _ = served.as_mut() => return,
+        () = seat.lost() => return,
         _ = ended.changed() => served.as_mut().graceful_shutdown(),
     }
     let _gone = served.await;
@@ -281,7 +293,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Con
         (Some(Route::Events(name)), false) => match shared.site.run(&name) {
             Ok(run) => {
                 let events = shared.feeds.watch(&name, run);
-                response(StatusCode::OK, EVENTS, Content::Events(events))
+                response(StatusCode::OK, EVENTS, Content::events(events))
             }
             Err(why) => text(StatusCode::NOT_FOUND, &why),
         },
@@ -294,11 +306,7 @@ async fn drawn(
     draw: impl FnOnce() -> Result<Vec<u8>, String> + Send + 'static,
 ) -> Response<Content> {
     match task::spawn_blocking(draw).await {
-        Ok(Ok(page)) => response(
-            StatusCode::OK,
-            HTML,
-            Content::Whole(Some(Bytes::from(page))),
-        ),
+        Ok(Ok(page)) => response(StatusCode::OK, HTML, Content::whole(Bytes::from(page))),
         Ok(Err(why)) => text(StatusCode::NOT_FOUND, &why),
         Err(_) => text(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -352,13 +360,13 @@ fn carried_out(run: &Run, body: &[u8]) -> Result<String, String> {
 fn answered(status: StatusCode, answer: Answer) -> Response<Content> {
     // The content is only a text, which JSON can always represent.
     let content = serde_json::to_vec(&answer).unwrap_or_default();
-    response(status, JSON, Content::Whole(Some(Bytes::from(content))))
+    response(status, JSON, Content::whole(Bytes::from(content)))
 }
 
 /// A line of text.
 fn text(status: StatusCode, line: &str) -> Response<Content> {
     let content = Bytes::from(format!("{line}\n"));
-    response(status, TEXT, Content::Whole(Some(content)))
+    response(status, TEXT, Content::whole(content))
 }
 
 /// A redirect to the same path with a slash at its end.

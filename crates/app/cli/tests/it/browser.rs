@@ -351,6 +351,21 @@ fn stop(url: &Url, live: &str) {
     });
 }
 
+/// Connections without a request keep no reader out.
+#[test]
+fn a_reader_replaces_the_connection_that_is_idle_longest() {
+    let user = User::new();
+    let server = user.start(&["ui", "--listen", ":0"]);
+    let url = Url::within("the list's address", || server.stdout());
+    let idle: Vec<TcpStream> = (0..64).map(|_| url.open("")).collect();
+    let list = url.get("");
+    assert!(list.starts_with("HTTP/1.1 200 "), "{list}");
+    let mut first = &idle[0];
+    assert_eq!(first.read(&mut [0]).unwrap(), 0);
+    server.signal(Signal::TERM);
+    assert_eq!(server.finish(LIMIT).code, Some(0));
+}
+
 #[test]
 fn pages_are_on_loopback_alone() {
     for (address, words) in [
