@@ -256,23 +256,7 @@ fn stored_runs_are_listed_shown_and_compared() {
     // The link of a run whose directory another run has taken.
     let runs = user.folder.path().join("drumfire/runs");
     symlink(runs.join(names[0]), runs.join("stale")).unwrap();
-    for (query, count) in [
-        ("?q=HTTP%3A%2F%2F+127".to_owned(), 2),
-        (format!("?q={}", names[1]), 1),
-        (format!("?plan={}&page=9", names[0]), 2),
-        ("?failed=1".to_owned(), 0),
-        ("?q=nothing".to_owned(), 0),
-    ] {
-        let list = url.get(&query);
-        assert_eq!(
-            list.matches("href=\"run/").count(),
-            count,
-            "{query}: {list}"
-        );
-    }
-    let ticked = url.get(&format!("compare?run={}&run={}", names[0], names[1]));
-    let body = |page: &str| page.split_once("\r\n\r\n").unwrap().1.to_owned();
-    assert_eq!(body(&ticked), body(&both));
+    searches(&url, &names, &both);
     for (below, status) in [
         ("run/nothing/", " 404 "),
         ("run/stale/", " 404 "),
@@ -290,6 +274,34 @@ fn stored_runs_are_listed_shown_and_compared() {
     let stranger = url.ask("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
     assert!(stranger.starts_with("HTTP/1.1 421 "), "{stranger}");
 
+    active_run(&user, &serve, &url);
+    server.signal(Signal::TERM);
+    assert_eq!(server.finish(LIMIT).code, Some(0));
+}
+
+/// Searches, filters and ticked runs, as forms send them. `both` is the comparison of two runs.
+fn searches(url: &Url, names: &[&str], both: &str) {
+    for (query, count) in [
+        ("?q=HTTP%3A%2F%2F+127".to_owned(), 2),
+        (format!("?q={}", names[1]), 1),
+        (format!("?plan={}&page=9", names[0]), 2),
+        ("?failed=1".to_owned(), 0),
+        ("?q=nothing".to_owned(), 0),
+    ] {
+        let list = url.get(&query);
+        assert_eq!(
+            list.matches("href=\"run/").count(),
+            count,
+            "{query}: {list}"
+        );
+    }
+    let ticked = url.get(&format!("compare?run={}&run={}", names[0], names[1]));
+    let body = |page: &str| page.split_once("\r\n\r\n").unwrap().1.to_owned();
+    assert_eq!(body(&ticked), body(both));
+}
+
+/// An active run is listed with its state, and its page has the commands that are possible.
+fn active_run(user: &User, serve: &Serve, url: &Url) {
     let run = user.start(&["http", "-r", "20", "-z", "1h", &serve.url]);
     serve.await_requests(serve.count("requests") + 5);
     let mut live = String::new();
@@ -324,10 +336,8 @@ fn stored_runs_are_listed_shown_and_compared() {
     assert_eq!(listed["runs"][1]["state"], "finished");
     assert_eq!(listed["runs"][0]["planned_ns"], 3_600_000_000_000_u64);
     assert_ne!(listed["runs"][0]["exit_code"], 0);
-    stop(&url, &live);
+    stop(url, &live);
     run.finish(LIMIT);
-    server.signal(Signal::TERM);
-    assert_eq!(server.finish(LIMIT).code, Some(0));
 }
 
 /// Stops a run from its page.
