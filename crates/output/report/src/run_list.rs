@@ -17,8 +17,11 @@ use drumfire_measure::{
 };
 use drumfire_units::Nanos;
 
-/// The number of characters of a target for which other columns give way.
-const TARGET_LEAST: usize = 18;
+/// The number of characters of a target for which other columns give way, on terminals of fewer
+/// than [`MEDIUM`] columns and on others.
+const TARGETS_LEAST: [usize; 2] = [18, 28];
+/// The width of a terminal on which a longer target is worth more than further columns.
+const MEDIUM: usize = 90;
 /// The maximum number of characters of a target.
 const TARGET_MOST: usize = 60;
 /// The minimum length of a shortened id.
@@ -69,12 +72,10 @@ pub struct Surroundings<'a> {
 #[must_use]
 pub fn page(runs: &[Listed<'_>], around: &Surroundings<'_>, style: &Style) -> String {
     let whole = |room| grid(runs, room);
-    let lines = match widest(&lines(&whole(TARGET_LEAST), usize::MAX, style)) <= style.width() {
-        true => fitted(whole, runs, style),
-        false => {
-            let compact = |room| compact(runs, around, room);
-            fitted(compact, runs, style)
-        }
+    let least = TARGETS_LEAST[usize::from(style.width() >= MEDIUM)];
+    let lines = match widest(&lines(&whole(least), usize::MAX, style)) <= style.width() {
+        true => fitted(whole, least, runs, style),
+        false => fitted(|room| compact(runs, around, room), least, runs, style),
     };
     let mut out = String::new();
     for line in lines {
@@ -83,16 +84,20 @@ pub fn page(runs: &[Listed<'_>], around: &Surroundings<'_>, style: &Style) -> St
     out
 }
 
-/// The lines of a table whose targets fill the page.
-fn fitted(grid: impl Fn(usize) -> Grid, runs: &[Listed<'_>], style: &Style) -> Vec<Line> {
+/// The lines of a table whose targets fill the page, and have at least `least` characters of room.
+fn fitted(
+    grid: impl Fn(usize) -> Grid,
+    least: usize,
+    runs: &[Listed<'_>],
+    style: &Style,
+) -> Vec<Line> {
     let targets = runs.iter().filter_map(|run| run.run.ok());
     let longest = targets.map(|run| run.target.chars().count()).max();
-    let left =
-        style
-            .width()
-            .saturating_sub(widest(&lines(&grid(TARGET_LEAST), style.width(), style)));
-    let room = (TARGET_LEAST + left).min(longest.unwrap_or(0).min(TARGET_MOST));
-    lines(&grid(room.max(TARGET_LEAST)), style.width(), style)
+    let left = style
+        .width()
+        .saturating_sub(widest(&lines(&grid(least), style.width(), style)));
+    let room = (least + left).min(longest.unwrap_or(0).min(TARGET_MOST));
+    lines(&grid(room.max(least)), style.width(), style)
 }
 
 fn lines(grid: &Grid, width: usize, style: &Style) -> Vec<Line> {
