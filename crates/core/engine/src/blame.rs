@@ -64,6 +64,39 @@ impl Failure {
         }
     }
 
+    /// Adds the peer to the failure of a connection that was being opened. `peer` is an address, a
+    /// path or a name.
+    pub(crate) fn of_peer(self, peer: &str) -> Self {
+        let cause = self.cause();
+        let text = match (self.outcome, &self.detail) {
+            (Outcome::ConnectRefused, _) => format!("{peer} refused the connection"),
+            (Outcome::ConnectTimeout | Outcome::TimeoutConnect, _) => {
+                format!("no answer from {peer}")
+            }
+            (Outcome::ConnectUnreachable, None) => format!("no route to {peer}"),
+            (Outcome::ConnectUnreachable, Some(detail)) => {
+                return Self::with(
+                    self.outcome,
+                    Detail::new(format!("{peer}: {}", detail.text), cause),
+                );
+            }
+            (Outcome::ConnectReset, _) => format!("{peer} reset the connection while it opened"),
+            (Outcome::TimeoutTls, _) => {
+                format!("the TLS handshake with {peer} did not finish in time")
+            }
+            (
+                Outcome::DnsNotFound | Outcome::DnsFailed | Outcome::DnsTimeout | Outcome::DnsEmpty,
+                None,
+            ) => format!("{peer}: {}", self.outcome.words()),
+            _ => return self,
+        };
+        let text = match self.detail {
+            Some(detail) => format!("{text}; {}", detail.text),
+            None => text,
+        };
+        Self::with(self.outcome, Detail::new(text, cause))
+    }
+
     /// Whether the response of an exchange with this failure is only incomplete: the bytes received
     /// are valid.
     pub(crate) fn is_incompleteness(&self) -> bool {

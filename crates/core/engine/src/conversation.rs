@@ -102,6 +102,12 @@ impl fmt::Display for ConversationError {
         match self {
             Self::Prepare(error) => error.fmt(f),
             Self::Failed(outcome, None) => f.write_str(outcome.words()),
+            // The detail has the peer and the same verb.
+            Self::Failed(outcome, Some(detail))
+                if outcome.is_of_opening() && *outcome != Outcome::ConnectProxy =>
+            {
+                write!(f, "{detail}")
+            }
             Self::Failed(outcome, Some(detail)) => write!(f, "{}: {detail}", outcome.words()),
             Self::Status(code, message) => {
                 write!(f, "the server returned {}", code.name())?;

@@ -437,6 +437,13 @@ impl Outcome {
         is_status || is_call || self.is_check()
     }
 
+    /// Whether a connection could not be opened. The messages of such failures contain the peer.
+    #[must_use]
+    pub fn is_of_opening(self) -> bool {
+        self.group() == OutcomeGroup::Connecting
+            || matches!(self, Self::TimeoutConnect | Self::TimeoutTls)
+    }
+
     /// Whether the exchange ended because a time limit was reached.
     #[must_use]
     pub const fn is_timeout(self) -> bool {

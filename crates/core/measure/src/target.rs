@@ -207,7 +207,7 @@ fn named(kinds: &[(Outcome, u64)], figures: &Figures) -> String {
         _ => format!("{}{}", outcome.name(), found(*outcome, figures)),
     };
     if let [only] = kinds {
-        return name(only);
+        return format!("{}{}", name(only), peer(only.0, figures));
     }
     let all = kinds.iter().map(|(_, count)| count).sum::<u64>().max(1) as f64;
     let shown = kinds.iter().take(KINDS);
@@ -242,6 +242,17 @@ fn found(outcome: Outcome, figures: &Figures) -> String {
     match row.filter(|row| row.detail.cause == Some(Cause::Found)) {
         Some(row) => format!(" ({})", row.detail),
         None => String::new(),
+    }
+}
+
+/// The message of failures to connect, which contains the address, in brackets after a space; empty
+/// if there are several messages.
+fn peer(outcome: Outcome, figures: &Figures) -> String {
+    match &figures.errors()[..] {
+        [only] if outcome.is_of_opening() && only.detail.text != outcome.words() => {
+            format!(" ({})", only.detail)
+        }
+        _ => String::new(),
     }
 }
 

@@ -138,6 +138,9 @@ impl CallResult {
     }
 }
 
+/// The beginning of the detail of a connection attempt that took too long.
+const NO_ANSWER: &str = "no answer from ";
+
 /// The error text of Go's client.
 fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
     let dialing = |why: &str| match &peer.socket {
@@ -157,7 +160,9 @@ fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
             _ => dialing("connect: connection refused"),
         },
         // A call whose timeout passed before it had a connection.
-        Outcome::TimeoutConnect if detail.is_some() => "context deadline exceeded".to_owned(),
+        Outcome::TimeoutConnect if detail.is_some_and(|text| !text.starts_with(NO_ANSWER)) => {
+            "context deadline exceeded".to_owned()
+        }
         Outcome::ConnectTimeout | Outcome::TimeoutConnect => dialing("i/o timeout"),
         Outcome::ConnectUnreachable => dialing("connect: no route to host"),
         Outcome::ConnectReset => dialing("connect: connection reset by peer"),
@@ -256,6 +261,18 @@ mod tests {
                 "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
             ),
             (Outcome::ConnectRefused, 1014, None, refused),
+            (
+                Outcome::TimeoutConnect,
+                1004,
+                Some("no answer from 127.0.0.1:1"),
+                "rpc error: code = DeadlineExceeded desc = connection error: desc = \"transport: Error while dialing: dial tcp 127.0.0.1:1: i/o timeout\"",
+            ),
+            (
+                Outcome::TimeoutConnect,
+                1004,
+                Some("redialing was paused after connect:refused: 127.0.0.1:1 refused"),
+                "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
+            ),
             (
                 Outcome::TimeoutPing,
                 1014,

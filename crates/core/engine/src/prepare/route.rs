@@ -119,6 +119,19 @@ impl Route {
         }
     }
 
+    /// The peer with this address in words. A route without addresses has the path of a socket, or
+    /// the name that has no address.
+    pub(crate) fn peer_in_words(&self, address: Option<SocketAddr>) -> String {
+        match (&self.peers, address) {
+            (RoutePeers::Unix(path), _) => format!("the socket {}", path.display()),
+            (RoutePeers::Tcp(_), Some(address)) => address.to_string(),
+            (RoutePeers::Tcp(_) | RoutePeers::Nowhere(_), _) => {
+                let named = self.named.as_ref();
+                bare(&named.map_or(&self.origin, |named| &named.origin).host)
+            }
+        }
+    }
+
     /// Whether `address` is one of the peers.
     pub(crate) fn has_peer(&self, address: SocketAddr) -> bool {
         matches!(&self.peers, RoutePeers::Tcp(peers) if peers.contains(&address))

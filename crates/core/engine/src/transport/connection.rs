@@ -194,6 +194,11 @@ impl Connection {
         Terms::new(settings, self.peer_closed, self.leaving)
     }
 
+    /// The address that was dialed last; `None` for a path, and before the first dial.
+    pub(super) const fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
     /// Sets the lane's address that is dialed first from now on. Returns whether the connection is
     /// open to another address.
     pub(super) fn assign(&mut self, choice: u32, lane: &Lane) -> bool {

@@ -171,7 +171,8 @@ impl Connections {
         failure: Failure,
         at: Nanos,
     ) -> Change {
-        let connection = &mut self.slots[slot];
+        let (connection, lane) = self.with_lane(slot);
+        let failure = failure.of_peer(&lane.route.peer_in_words(connection.address()));
         let share = connection.share;
         connection.close(cx, slot, Closing::Failed);
         self.rest(cx, slot, &failure, at);
@@ -241,7 +242,11 @@ impl Connections {
             ),
         };
         match connection.redial.last_failure() {
-            None => Failure::from_outcome(outcome),
+            None if connection.is_closed() => Failure::from_outcome(outcome),
+            None => {
+                let route = &self.lanes[connection.lane].route;
+                Failure::from_outcome(outcome).of_peer(&route.peer_in_words(connection.address()))
+            }
             Some(last) => {
                 let (name, words) = (last.outcome.name(), last.words());
                 let cause = last.inherited_cause().or(cause);

@@ -6,6 +6,7 @@ use drumfire_measure::{AddressCounts, Outcome, Validity};
 use drumfire_plan::Unresolved;
 use drumfire_testkit::{Client, Law, Network, Server, Simulation, World, closed, open};
 use drumfire_units::Nanos;
+use std::net::SocketAddr;
 
 fn world(server: Server) -> World {
     World::new(server.takes(Law::Const(ms(1)))).network(Network::each_way(us(50)))
@@ -87,6 +88,31 @@ fn every_way_to_fail_has_its_name() {
         let result = run(closed(3).requests(30), world(server));
         failures(&result.summary, &[(outcome, 30)]);
     }
+}
+
+/// A message has the address, so that a wrong port is seen.
+#[test]
+fn a_failure_to_connect_has_its_address() {
+    for (server, what) in [
+        (Server::refusing(), " refused the connection"),
+        (Server::unreachable(), "no route to "),
+    ] {
+        let result = run(closed(3).requests(30), world(server));
+        for row in result.summary.total.errors() {
+            let text = row.detail.to_string();
+            let address: String = text.split(what).collect();
+            assert!(text.contains(what), "{text}");
+            assert!(address.parse::<SocketAddr>().is_ok(), "{text}");
+        }
+        let reasons = &result.summary.target.reasons;
+        assert!(reasons[0].text.contains(what), "{reasons:?}");
+    }
+    let plan = closed(2).requests(4).with(|plan| {
+        plan.reach.unresolved = Unresolved::Fail;
+    });
+    let result = run(plan, world(Server::new()).name("sut", &[]));
+    let rows = result.summary.total.errors();
+    assert_eq!(rows[0].detail.text, "sut: the name does not exist");
 }
 
 #[test]
