@@ -131,7 +131,7 @@ impl Watch {
     /// Reports once, while the load continues, that no request has succeeded so far, so that the
     /// user can stop a long run.
     fn say_trouble(&mut self) {
-        let Some(outcome) = self.reading.as_ref().and_then(Reading::trouble) else {
+        let Some(failure) = self.reading.as_ref().and_then(Reading::trouble) else {
             return;
         };
         if self.is_troubled || self.state() != RunState::Load {
@@ -139,12 +139,16 @@ impl Watch {
         }
         self.is_troubled = true;
         self.replace("");
-        let remedy = remedy(outcome, self.naming);
+        let remedy = remedy(failure.outcome, self.naming);
         let remedy = remedy.map_or_else(String::new, |remedy| format!("; {remedy}"));
+        // Other messages may be a server's.
+        let message = match failure.outcome.is_of_opening() {
+            true => &failure.detail.text,
+            false => failure.outcome.words(),
+        };
         self.console.note(&format!(
-            "every request so far has failed: {} ({}){remedy} (Ctrl-C ends the run)",
-            outcome.words(),
-            outcome.name()
+            "every request so far has failed: {message} ({}){remedy} (Ctrl-C ends the run)",
+            failure.outcome.name()
         ));
     }
 

@@ -196,6 +196,17 @@ impl Default for OutcomeCounts {
     }
 }
 
+/// The most frequent kind of failure of several exchanges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrevailingFailure {
+    /// The kind.
+    pub outcome: Outcome,
+    /// The exchanges that failed in this way.
+    pub count: u64,
+    /// The number of kinds of failure, at least 1.
+    pub kinds: usize,
+}
+
 impl OutcomeCounts {
     /// Counts one exchange.
     #[inline]
@@ -216,6 +227,23 @@ impl OutcomeCounts {
             .zip(&self.0)
             .filter(|(outcome, count)| **outcome != Outcome::Ok && **count > 0)
             .map(|(outcome, count)| (*outcome, *count))
+    }
+
+    /// The most frequent kind of failure, and how many kinds there are; of equally frequent kinds,
+    /// the first in the order of [`Outcome::ALL`]. Exchanges that the end of the run cut off are left
+    /// out. `None` without failures.
+    #[must_use]
+    pub fn prevailing(&self) -> Option<PrevailingFailure> {
+        let failures = self.failures();
+        let kinds: Vec<_> = failures
+            .filter(|(outcome, _)| *outcome != Outcome::LocalCancelled)
+            .collect();
+        let (outcome, count) = *kinds.iter().rev().max_by_key(|(_, count)| *count)?;
+        Some(PrevailingFailure {
+            outcome,
+            count,
+            kinds: kinds.len(),
+        })
     }
 
     /// Adds `other`.

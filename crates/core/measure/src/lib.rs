@@ -91,7 +91,7 @@ pub use buckets::HIGHEST;
 pub use change::{Change, Tails};
 pub use changed::{Changed, command_note};
 pub use connections::{Closing, Connections};
-pub use counts::{ByteCounts, Counts, OutcomeCounts};
+pub use counts::{ByteCounts, Counts, OutcomeCounts, PrevailingFailure};
 pub use coverage::{Coverage, StoredState, Unfinished};
 pub use digest::{Digest, DigestLatency, DigestTime, PlanKey};
 pub use drift::{ChangePoint, DRIFT_LEVEL, DriftFigure, DriftFinding, Movement, Trend};

@@ -15,8 +15,9 @@ use crate::figure::{Figure, Judgement};
 use crate::overview::Aspect;
 use crate::threshold::{Aim, View};
 use crate::{
-    Changed, Doubt, Ending, FailedBody, GeneratorHealth, Interval, IntervalRow, Outcome, Overview,
-    Rows, RunEvent, RunInfo, SlowRequest, Summary, ThresholdResult, WindowedThresholds,
+    Changed, Doubt, Ending, ErrorRow, FailedBody, GeneratorHealth, Interval, IntervalRow, Overview,
+    PrevailingFailure, Rows, RunEvent, RunInfo, SlowRequest, Summary, ThresholdResult,
+    WindowedThresholds,
 };
 use drumfire_plan::{StopReason, Threshold, Warmup};
 use drumfire_units::Nanos;
@@ -34,8 +35,6 @@ pub struct Reading {
     summary: Summary,
     /// The figures since the last window was taken, if windows are used.
     window: Option<Window>,
-    /// The first kind of failure.
-    failure: Option<Outcome>,
     state: RunState,
     /// The plan's thresholds, in order; empty in a reading of sums.
     thresholds: Vec<Threshold>,
@@ -106,7 +105,6 @@ impl Reading {
         Self {
             detail,
             window: None,
-            failure: None,
             state: RunState::Load,
             thresholds: Vec::new(),
             windows: WindowedThresholds::new(&[], info),
@@ -187,9 +185,8 @@ impl Reading {
 
     /// Merges one interval, which must be summed up.
     ///
-    /// Sums, rows and stages do not depend on the order of intervals. The figures of windows,
-    /// [`Self::take_window`] and the first kind of failure do: pass the intervals in order of time
-    /// if any of these is read.
+    /// Sums, rows and stages do not depend on the order of intervals. The figures of windows and
+    /// [`Self::take_window`] do: pass the intervals in order of time if any of these is read.
     pub fn absorb(&mut self, interval: &Interval) {
         match self.detail {
             Detail::Everything => self.summary.absorb(interval),
@@ -199,9 +196,6 @@ impl Reading {
         if let Some(window) = &mut self.window {
             window.add(interval, &self.summary.info);
         }
-        let mut failures = interval.total.outcomes().failures();
-        let first = failures.find(|(outcome, _)| *outcome != Outcome::LocalCancelled);
-        self.failure = self.failure.or_else(|| first.map(|(outcome, _)| outcome));
     }
 
     /// Merges an interval that arrives after later ones, as the record of a lost machine may. Sums,
@@ -219,19 +213,21 @@ impl Reading {
         self.state
     }
 
-    /// The first kind of failure.
+    /// The most frequent kind of failure so far.
     #[must_use]
-    pub const fn failure(&self) -> Option<Outcome> {
-        self.failure
+    pub fn failure(&self) -> Option<PrevailingFailure> {
+        self.summary.total.outcomes().prevailing()
     }
 
-    /// The first kind of failure, if no exchange has met the plan's expectation so far, not even in
+    /// The most frequent failure, if no exchange has met the plan's expectation so far, not even in
     /// the warm-up: shown to a person who watches the run.
     #[must_use]
-    pub fn trouble(&self) -> Option<Outcome> {
+    pub fn trouble(&self) -> Option<ErrorRow> {
         let total = &self.summary.total;
         let worked = total.counts.ok.saturating_add(total.warmup.ok);
-        self.failure.filter(|_| worked == 0)
+        let failure = self.failure().filter(|_| worked == 0)?;
+        let mut rows = total.errors().into_iter();
+        rows.find(|row| row.outcome == failure.outcome)
     }
 
     /// Exchanges that have begun and not ended, at the end of the newest interval.

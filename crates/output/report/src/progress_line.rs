@@ -195,7 +195,12 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     let failed = total.counts.failed.saturating_add(total.warmup.failed);
     pieces.push(piece(tally(failed, "failed", 8, Ink::Bad), 0));
     if let Some(failure) = reading.failure() {
-        pieces.push(piece(Line::single(failure.name(), Ink::Bad), 3));
+        let name = failure.outcome.name();
+        let text = match failure.kinds {
+            1 => name.to_owned(),
+            _ => format!("most {name}"),
+        };
+        pieces.push(piece(Line::single(text, Ink::Bad), 3));
     }
     let in_flight = tally(reading.in_flight(), "in flight", 11, Ink::Plain);
     pieces.push(piece(in_flight, 2));

@@ -129,6 +129,21 @@ fn the_first_failure_has_its_reason() {
     assert!(line.contains("2 failed  http_status"), "{line}");
 }
 
+/// The most frequent of several kinds is shown, even if another came first.
+#[test]
+fn a_mixture_has_its_most_frequent_kind() {
+    let mut shown = Shown::new();
+    shown.line(&second(0, 10, 2), &plain(120));
+    let mut interval = second(1, 1_000, 0);
+    for n in 0..5 {
+        let sample = fixture::sample(interval.start + Nanos::from_millis(n));
+        let ended = fixture::ended(sample, Outcome::ProtoHeader, 0);
+        interval.total.record(&ended);
+    }
+    let line = shown.line(&interval, &plain(120));
+    assert!(line.contains("7 failed most proto:header"), "{line}");
+}
+
 #[test]
 fn stages_have_names() {
     let mut shown = Shown::new();
