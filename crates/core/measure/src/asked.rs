@@ -24,10 +24,10 @@ pub use request::{AskedBody, AskedCall, AskedHeader, AskedRequest};
 pub use step::AskedStep;
 
 use crate::form;
-use crate::form::{Form, FormError, Input};
+use crate::form::{Form, FormError, Input, push_number, put_text};
 use drumfire_plan::{
-    Arrivals, Compressed, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Load, Pause, Pool,
-    Redirects, Timeouts, UserSteps,
+    Arrivals, Compressed, Expect, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Load, Pause,
+    Pool, Redirects, Timeouts, UserSteps,
 };
 use drumfire_units::Nanos;
 
@@ -49,6 +49,9 @@ pub struct Asked {
     pub stop: AskedStop,
     /// The connections, and the limits of an exchange.
     pub transport: AskedTransport,
+    /// The statuses that are ok, if they are the same for all requests; `None` if they differ, or
+    /// if the record of the run lacks them.
+    pub expect: Option<Expect>,
 }
 
 /// The first entries of a list, and its length. A report shows the entries and the number of
@@ -130,7 +133,78 @@ pub struct AskedTransport {
     pub is_proxied: bool,
 }
 
-form! { struct Asked { requests, steps, load, users, stop, transport } }
+/// The facts without the expected statuses, which [`StoredAsked`] appends: the key of a plan is a
+/// digest of these bytes, and runs recorded before there were expected statuses keep their key.
+impl Form for Asked {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        let Self {
+            requests,
+            steps,
+            load,
+            users,
+            stop,
+            transport,
+            expect: _,
+        } = value;
+        form::write(requests, out);
+        form::write(steps, out);
+        form::write(load, out);
+        form::write(users, out);
+        form::write(stop, out);
+        form::write(transport, out);
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        Ok(Self {
+            requests: form::read(input)?,
+            steps: form::read(input)?,
+            load: form::read(input)?,
+            users: form::read(input)?,
+            stop: form::read(input)?,
+            transport: form::read(input)?,
+            expect: None,
+        })
+    }
+}
+
+/// The facts of a pool in the record of a run: 0 if they are unknown; 1 and the facts; or 2, the
+/// facts and the expected statuses.
+#[derive(Debug)]
+pub(crate) struct StoredAsked;
+
+impl Form<Option<Asked>> for StoredAsked {
+    fn write(value: &Option<Asked>, out: &mut Vec<u8>) {
+        let Some(asked) = value else {
+            return push_number(out, 0);
+        };
+        push_number(out, 1 + u64::from(asked.expect.is_some()));
+        form::write(asked, out);
+        if let Some(expect) = asked.expect {
+            put_text(out, &expect.to_string());
+        }
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Option<Asked>, FormError> {
+        let has_expect = match input.number()? {
+            0 => return Ok(None),
+            1 => false,
+            2 => true,
+            _ => {
+                return Err(FormError::Malformed(
+                    "the facts of a plan are of an unknown kind",
+                ));
+            }
+        };
+        let mut asked: Asked = form::read(input)?;
+        if has_expect {
+            let text = input.text()?;
+            let expect = text.parse().ok();
+            let expect = expect.filter(|expect: &Expect| expect.to_string() == text);
+            asked.expect = Some(expect.ok_or(FormError::Malformed("no set of statuses"))?);
+        }
+        Ok(Some(asked))
+    }
+}
 
 /// The entries, then the length of the whole list.
 impl<T: Form> Form for Listed<T> {
@@ -183,6 +257,7 @@ impl Asked {
                 iterations: pool.stop.iterations,
             },
             transport: AskedTransport::from_pool(pool),
+            expect: common_expect(pool),
         }
     }
 
@@ -205,6 +280,16 @@ impl<T> Listed<T> {
             count: list.len() as u64,
         }
     }
+}
+
+/// The statuses that are ok for every request; `None` if requests differ, or if no status is ok.
+fn common_expect(pool: &Pool) -> Option<Expect> {
+    let mut all = pool
+        .requests
+        .iter()
+        .map(|request| request.expect.unwrap_or(pool.expect));
+    let first = all.next()?;
+    (first != Expect::NONE && all.all(|other| other == first)).then_some(first)
 }
 
 /// The first changes of a number of users.

@@ -135,7 +135,7 @@ form! { enum Model { 0 => Open, 1 => Closed } }
 form! {
     struct PoolInfo {
         name, model, steps, intended_rate, connections, growth, streams, users, iterations,
-        scenarios, stages, asked,
+        scenarios, stages, asked as crate::asked::StoredAsked,
     }
     check |pool| pool.intended_rate.is_none_or(f64::is_finite), "a rate that is not a number";
     // Stages are found by binary search.

@@ -209,7 +209,10 @@ fn other_part(ours: &Asked, theirs: &Asked) -> Option<&'static str> {
         users,
         stop,
         transport,
+        expect,
     } = ours;
+    // The record may lack them.
+    let is_expected = expect.is_none() || theirs.expect.is_none() || *expect == theirs.expect;
     let parts = [
         (*requests == theirs.requests, "requests"),
         (*steps == theirs.steps, "steps"),
@@ -217,6 +220,7 @@ fn other_part(ours: &Asked, theirs: &Asked) -> Option<&'static str> {
         (*users == theirs.users, "users"),
         (*stop == theirs.stop, "stop conditions"),
         (*transport == theirs.transport, "connections or timeouts"),
+        (is_expected, "expected statuses"),
     ];
     let mut parts = parts.into_iter().filter(|(is_same, _)| !is_same);
     parts.next().map(|(_, part)| part)

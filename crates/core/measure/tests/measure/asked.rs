@@ -5,8 +5,8 @@ use drumfire_measure::{
     AskedStep, AskedStop, AskedTransport, LISTED_MAX, Listed,
 };
 use drumfire_plan::{
-    Arrivals, Churn, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, Streaming, Timeouts,
-    UserSteps, VariableId,
+    Arrivals, Churn, Expect, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, Streaming,
+    Timeouts, UserSteps, VariableId,
 };
 use drumfire_units::Nanos;
 
@@ -173,5 +173,6 @@ pub(crate) fn asked_by_number(number: u64) -> Asked {
             iterations: choices.maybe(),
         },
         transport: choices.transport(),
+        expect: choices.pick(&[None, Some(Expect::BELOW_400), "200-299, 404".parse().ok()]),
     }
 }
