@@ -6,6 +6,7 @@
 //! from standard output.
 
 use crate::answers::{Grade, answers, rule};
+use crate::failure_kind::explanations;
 use crate::remedy::{Naming, sentence};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
@@ -26,7 +27,11 @@ pub fn annotations(summary: &Summary, naming: Naming) -> String {
         };
         let reasons = answer.reasons.iter();
         let reasons = reasons.map(|reason| foreign(&sentence(reason, naming), Unicode::On));
-        let mut message = reasons.collect::<Vec<_>>().join("\n");
+        let mut lines: Vec<String> = reasons.collect();
+        if answer.subject == "target" {
+            lines.extend(explanations(summary, naming, &lines.join("\n")));
+        }
+        let mut message = lines.join("\n");
         if message.is_empty() {
             message.clone_from(&answer.text);
         }

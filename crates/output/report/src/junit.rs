@@ -7,6 +7,7 @@
 //! length of the run as its time.
 
 use crate::answers::{Answer, Grade, answers, rule};
+use crate::failure_kind::explanations;
 use crate::quantity::{quantile, rate};
 use crate::remedy::{Naming, sentence};
 use crate::style::Unicode;
@@ -23,6 +24,14 @@ use std::time::Duration;
 const ANSWERS: &str = "drumfire.answers";
 /// The class of the cases of thresholds.
 const THRESHOLDS: &str = "drumfire.thresholds";
+
+/// The quantiles of the latency as properties: in words, and in nanoseconds.
+const QUANTILES: [(&str, &str, f64); 4] = [
+    ("p50", "p50_ns", 0.5),
+    ("p90", "p90_ns", 0.9),
+    ("p99", "p99_ns", 0.99),
+    ("max", "max_ns", 1.0),
+];
 
 /// An attribute of the root that the crate writes although the schema lacks it.
 const SKIPPED: &str = " skipped=\"0\"";
@@ -51,7 +60,7 @@ fn suite(summary: &Summary, naming: Naming) -> TestSuite {
     let mut answers = answers(summary);
     answers.sort_by_key(|answer| answer.subject);
     for answer in answers {
-        suite.add_test_case(answer_case(&answer, summary.duration, naming));
+        suite.add_test_case(answer_case(&answer, summary, naming));
     }
     for threshold in &summary.thresholds {
         suite.add_test_case(threshold_case(threshold, summary.duration));
@@ -75,27 +84,46 @@ fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
     ];
     let asked = summary.intended_per_s().map(rate);
     all.extend(asked.map(|asked| ("rate.asked", asked)));
-    for (name, q) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0)] {
+    for (name, name_ns, q) in QUANTILES {
         let time = quantile(times, q, Unicode::On);
         all.extend(time.map(|time| (name, time)));
+        all.extend(times.quantile(q).map(|time| (name_ns, time.0.to_string())));
     }
     all
 }
 
-/// The case of an answer, named by its subject (`run`, `load` or `target`).
-fn answer_case(answer: &Answer<'_>, duration: Nanos, naming: Naming) -> TestCase {
+/// The case of an answer, named by its subject (`run`, `load` or `target`). The case of the target
+/// explains the failures.
+fn answer_case(answer: &Answer<'_>, summary: &Summary, naming: Naming) -> TestCase {
     let reasons = answer.reasons.iter();
     let reasons = reasons.map(|reason| foreign(&sentence(reason, naming), Unicode::On));
-    let reasons = reasons.collect::<Vec<_>>().join("\n");
+    let mut reasons: Vec<String> = reasons.collect();
+    if answer.subject == "target" {
+        reasons.extend(explanations(summary, naming, &reasons.join("\n")));
+    }
+    let reasons = reasons.join("\n");
     let status = match answer.grade {
         Grade::Bad => failure(answer.subject, &answer.text, &reasons),
         Grade::Good | Grade::Fair | Grade::Open => TestCaseStatus::success(),
     };
-    let mut case = case(answer.subject, ANSWERS, status, duration);
-    if matches!(answer.grade, Grade::Fair | Grade::Open) {
+    let name = format!("drumfire: {}", subject_in_words(answer.subject));
+    let mut case = case(&name, ANSWERS, status, summary.duration);
+    let is_explained = matches!(answer.grade, Grade::Fair | Grade::Open)
+        || answer.grade == Grade::Good && answer.subject == "target" && !reasons.is_empty();
+    if is_explained {
         case.set_system_out(format!("{}\n{reasons}", answer.text).trim_end());
     }
     case
+}
+
+/// The name of an answer's case: the best answer, which does not depend on the result.
+fn subject_in_words(subject: &str) -> &str {
+    match subject {
+        "run" => "run valid",
+        "load" => "load kept",
+        "target" => "target ok",
+        other => other,
+    }
 }
 
 /// The case of a threshold, named by its rule, with the measured value as its text.

@@ -31,6 +31,7 @@ mod calendar;
 pub mod capacity;
 pub mod comparison;
 pub mod csv;
+mod failure_kind;
 pub mod figure;
 pub mod github;
 mod grid;

@@ -205,6 +205,8 @@ pub(crate) struct PageExtent {
     pub(crate) rows: usize,
     /// The maximum number of messages of one kind of failure.
     pub(crate) messages: usize,
+    /// The maximum number of characters of a first body in a row; 0 if no row has one.
+    pub(crate) example: usize,
     /// The maximum number of columns of a spark.
     pub(crate) spark: usize,
     /// Whether the reader asked for more than the most important facts.
@@ -219,6 +221,8 @@ impl PageExtent {
         Self {
             rows: 20,
             messages: 3,
+            // Full reports have the bodies below the table.
+            example: if is_full { 0 } else { 100 },
             spark: 24,
             is_full,
             naming,
@@ -230,6 +234,7 @@ impl PageExtent {
         Self {
             rows: 60,
             messages: 60,
+            example: 0,
             spark: 60,
             is_full: true,
             naming,
@@ -240,6 +245,7 @@ impl PageExtent {
     pub(crate) const fn comment(naming: Naming) -> Self {
         Self {
             messages: 20,
+            example: 200,
             ..Self::terminal(naming, false)
         }
     }

@@ -30,13 +30,19 @@ pub fn summary_explained(summary: &Summary, style: &Style) -> String {
 #[must_use]
 pub fn rows(summary: &Summary, parts: &[RunSection], style: &Style) -> Vec<Line> {
     let mut page = Page::new(style, Explain::No);
-    fill(summary, parts, &mut page);
+    // A screen shows bodies in other rows.
+    let extent = PageExtent {
+        example: 0,
+        ..PageExtent::terminal(style.naming, false)
+    };
+    fill(summary, parts, &extent, &mut page);
     page.into_rows()
 }
 
 /// The whole page.
 fn whole(summary: &Summary, mut page: Page<'_>) -> String {
-    fill(summary, &RunSection::ALL, &mut page);
+    let extent = PageExtent::terminal(page.style.naming, page.explains());
+    fill(summary, &RunSection::ALL, &extent, &mut page);
     let mut text = page.finish();
     text.truncate(text.trim_end().len());
     text.push('\n');
@@ -44,11 +50,10 @@ fn whole(summary: &Summary, mut page: Page<'_>) -> String {
 }
 
 /// Appends sections, each after an empty line.
-fn fill(summary: &Summary, parts: &[RunSection], page: &mut Page<'_>) {
-    let extent = PageExtent::terminal(page.style.naming, page.explains());
+fn fill(summary: &Summary, parts: &[RunSection], extent: &PageExtent, page: &mut Page<'_>) {
     let sections = parts
         .iter()
-        .filter_map(|part| part.section(summary, &extent));
+        .filter_map(|part| part.section(summary, extent));
     sections.for_each(|section| print(&section, page));
 }
 

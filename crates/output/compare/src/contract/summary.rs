@@ -54,6 +54,10 @@ pub struct Document {
     /// Failures, most frequent first. The number of entries is bounded; their counts add up to
     /// requests.failed.
     pub errors: Vec<Error>,
+    /// The kinds of failure with their explanations, by blame and most frequent first; absent if
+    /// there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
     /// The first three different bodies of each kind of failure, for at most 32 kinds; absent if
     /// there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -515,6 +519,57 @@ pub struct Error {
     pub kind: String,
     /// The message of the failure, with a limited length.
     pub message: String,
+    /// The number of failures.
+    pub count: u64,
+}
+
+/// A kind of failure: what came, what the plan expects, where, an example and a remedy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Failure {
+    /// The cause: target, network, plan or generator.
+    pub blame: String,
+    /// How the exchanges ended; the names are stable.
+    pub kind: String,
+    /// The number of failures.
+    pub count: u64,
+    /// Their share of all requests that ended.
+    pub share: f64,
+    /// What came, most frequent first: the statuses that the plan does not expect, with their
+    /// names, or the messages. The number of entries is bounded.
+    pub came: Vec<Came>,
+    /// The statuses that the plan expects, such as 200-299, 301; absent for failures that are not
+    /// about the status, and if requests expect different statuses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// The steps that failed so, most frequent first, at most 100; absent if the run has one step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<FailedStep>,
+    /// The beginning of the first kept body, in one line and with secrets masked; absent if no body
+    /// was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_body: Option<String>,
+    /// An action that may help; absent if none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// A response or a message that came instead of the expected response.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Came {
+    /// The status with its name, or the message of the failure.
+    pub text: String,
+    /// The number of times that it came.
+    pub count: u64,
+}
+
+/// The failures of one kind in one step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct FailedStep {
+    /// The name of the step, as in `steps` of the run.
+    pub step: String,
     /// The number of failures.
     pub count: u64,
 }

@@ -11,14 +11,16 @@
 use super::parts::{connections, distribution, drift, interval, stage};
 use super::prose;
 use crate::calendar::rfc3339;
+use crate::failure_kind::failure_kinds;
 use crate::remedy::Naming;
 use crate::secret;
 use crate::show::content;
 use crate::style::Unicode;
 use drumfire_compare::contract::summary::{
-    AchievedRate, Bound, Bytes, Departures, Document, Ended, Error, FailedBody, Generator,
-    HeldBack, Iterations, Latency, Load, Messages, Pool, Rate, Requests, Run, Scenario, Slow,
-    Stamps, Step, StepLatency, StepRequests, Target, Threshold, Verdict, Waits, Warmup, WarmupEnd,
+    AchievedRate, Bound, Bytes, Came, Departures, Document, Ended, Error, FailedBody, FailedStep,
+    Failure, Generator, HeldBack, Iterations, Latency, Load, Messages, Pool, Rate, Requests, Run,
+    Scenario, Slow, Stamps, Step, StepLatency, StepRequests, Target, Threshold, Verdict, Waits,
+    Warmup, WarmupEnd,
 };
 use drumfire_compare::contract::{Named, PlanTexts, SUMMARY_SCHEMA, Texts};
 use drumfire_compare::plan_facts;
@@ -51,6 +53,7 @@ pub(super) fn document(summary: &Summary) -> Document {
             .map(messages),
         status: statuses(total.status()),
         errors: errors(total),
+        failures: failures(summary),
         failed_bodies: failed_bodies(summary),
         slowest: slowest(summary),
         leniencies: leniencies
@@ -281,6 +284,40 @@ fn errors(figures: &Figures) -> Vec<Error> {
     })
     .collect()
 }
+
+/// The kinds of failure with their explanations. Remedies name flags, as in [`sentences`].
+fn failures(summary: &Summary) -> Vec<Failure> {
+    let kinds = failure_kinds(summary, Naming::Flags).into_iter();
+    kinds
+        .map(|kind| {
+            let came = |(text, count)| Came {
+                text: prose(text),
+                count,
+            };
+            let steps = kind.steps.iter().take(FAILED_STEPS_MAX);
+            let steps = steps.map(|(step, count)| FailedStep {
+                step: step.clone(),
+                count: *count,
+            });
+            Failure {
+                blame: kind.blame.name().to_owned(),
+                kind: kind.outcome.name().to_owned(),
+                count: kind.count,
+                share: finite(kind.share),
+                came: kind.all_that_came().into_iter().map(came).collect(),
+                expected: kind.expected.map(|expect| expect.to_string()),
+                steps: steps.collect(),
+                first_body: kind.first_body_in_words(FIRST_BODY_LETTERS),
+                remedy: kind.remedy.clone(),
+            }
+        })
+        .collect()
+}
+
+/// The maximum number of steps of a kind of failure.
+const FAILED_STEPS_MAX: usize = 100;
+/// The maximum number of characters of a first body.
+const FIRST_BODY_LETTERS: usize = 200;
 
 /// Failures of a kind, as a step has them: without messages.
 fn error_of_kind((outcome, count): (Outcome, u64)) -> Option<Error> {

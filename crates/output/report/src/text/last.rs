@@ -1,11 +1,14 @@
 //! The answer in one line, in the words of the page's head: for the end of a page that is longer than
 //! its terminal, and for scripts.
 
+use crate::failure_kind::failure_kinds;
 use crate::line::{Ink, Line, flow};
-use crate::quantity::{count, quantile, rate, sent_or_begun};
+use crate::quantity::{count, in_letters, quantile, rate, sent_or_begun};
 use crate::section::verdict;
 use crate::style::Style;
-use drumfire_measure::{Outcome, Summary};
+use crate::untrusted::foreign;
+use drumfire_measure::Summary;
+use std::cmp::Reverse;
 
 /// The three answers, the thresholds, the rate, the latency and the failures, in a line or two. The
 /// latency is the first of p99, p50 and the maximum that the number of samples supports.
@@ -17,7 +20,7 @@ pub fn last_lines(summary: &Summary, style: &Style) -> String {
         .into_iter()
         .next();
     items.extend(greatest);
-    items.push(failures(summary));
+    items.push(failures(summary, style));
     let mut out = String::new();
     for line in flow(items, style.glyph(" · ", ", "), style.width()) {
         line.print(style, &mut out);
@@ -33,8 +36,7 @@ pub fn one_line(summary: &Summary, style: &Style) -> String {
     let counts = &summary.total.counts;
     let begun = sent_or_begun(summary.total.without_data());
     items.push(Line::plain(format!("{} {begun}", count(counts.sent))));
-    items.push(failures(summary));
-    items.extend(cause(summary));
+    items.push(failures(summary, style));
     items.push(Line::single(rate(summary.achieved_per_s()), Ink::Bold));
     items.extend(times(summary, ["p50", "p90", "p99", "max"], style));
     let mut out = String::new();
@@ -71,20 +73,18 @@ fn quantile_of(name: &str) -> f64 {
     }
 }
 
-/// The most common kind of failure.
-fn cause(summary: &Summary) -> Option<Line> {
-    let kinds: Vec<(Outcome, u64)> = summary.total.outcomes().failures().collect();
-    let (kind, _) = kinds.iter().max_by_key(|(_, count)| *count)?;
-    let words = match kinds.len() {
-        1 => kind.name().to_owned(),
-        _ => format!("most {}", kind.name()),
-    };
-    Some(Line::single(words, Ink::Bad))
-}
-
-/// The number of failures, in the colour of bad news where there are any.
-fn failures(summary: &Summary) -> Line {
+/// The number of failures with the most frequent kind, in the colour of bad news if there are any.
+fn failures(summary: &Summary, style: &Style) -> Line {
     let failed = summary.total.counts.failed;
-    let ink = if failed > 0 { Ink::Bad } else { Ink::Plain };
-    Line::single(format!("{} failed", count(failed)), ink)
+    let mut kinds = failure_kinds(summary, style.naming);
+    kinds.sort_by_key(|kind| Reverse(kind.count));
+    let text = match &kinds[..] {
+        [] => return Line::plain(format!("{} failed", count(failed))),
+        [only] => format!("{} failed: {}", count(failed), only.cause()),
+        [first, ..] => format!("{} failed, most {}", count(failed), first.cause()),
+    };
+    Line::single(
+        foreign(&in_letters(&text, style.unicode), style.unicode),
+        Ink::Bad,
+    )
 }

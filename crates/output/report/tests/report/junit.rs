@@ -134,7 +134,7 @@ fn a_load_that_was_not_judged_passes_with_its_reason() {
     let cases = document.get_elements_by_tag_name("testcase");
     let load = cases
         .into_iter()
-        .find(|case| document.get_attribute(*case, "name") == Some("load"));
+        .find(|case| document.get_attribute(*case, "name") == Some("drumfire: load kept"));
     let text = document.text_content_deep(load.unwrap());
     assert_eq!(text.trim(), "load not judged\nno request was due");
 }

@@ -7,6 +7,7 @@
 
 mod comparison;
 mod csv;
+mod failures;
 mod fixture;
 mod history;
 mod hlog;

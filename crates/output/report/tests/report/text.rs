@@ -243,7 +243,7 @@ fn the_answer_stands_in_the_last_lines() {
     assert_eq!(
         shown,
         "✓ run valid · ✓ load kept · ✓ target ok · ✗ 2 of 2 thresholds failed · 996/s\n\
-         p99 105 ms · 51 failed\n"
+         p99 105 ms · 51 failed, most http_status 503\n"
     );
     let shown = text::last_lines(&fixture::failed_only(), &Style::default());
     assert!(shown.starts_with("✗ target failed · "), "{shown}");
