@@ -207,6 +207,8 @@ pub(crate) struct PageExtent {
     pub(crate) messages: usize,
     /// The maximum number of characters of a first body in a row; 0 if no row has one.
     pub(crate) example: usize,
+    /// The width of the rows of a body, in columns.
+    pub(crate) body: usize,
     /// The maximum number of columns of a spark.
     pub(crate) spark: usize,
     /// Whether the reader asked for more than the most important facts.
@@ -223,6 +225,7 @@ impl PageExtent {
             messages: 3,
             // Full reports have the bodies below the table.
             example: if is_full { 0 } else { 100 },
+            body: usize::MAX,
             spark: 24,
             is_full,
             naming,
@@ -235,6 +238,7 @@ impl PageExtent {
             rows: 60,
             messages: 60,
             example: 0,
+            body: usize::MAX,
             spark: 60,
             is_full: true,
             naming,

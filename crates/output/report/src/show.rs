@@ -7,7 +7,7 @@
 
 mod content;
 
-pub(crate) use content::{content, excerpted};
+pub(crate) use content::{content, content_within, excerpted};
 
 use crate::line::{Ink, Line};
 use crate::quantity::{counted, latency};

@@ -41,7 +41,11 @@ pub fn rows(summary: &Summary, parts: &[RunSection], style: &Style) -> Vec<Line>
 
 /// The whole page.
 fn whole(summary: &Summary, mut page: Page<'_>) -> String {
-    let extent = PageExtent::terminal(page.style.naming, page.explains());
+    let extent = PageExtent {
+        // The rows of a body are indented.
+        body: page.room().saturating_sub(2),
+        ..PageExtent::terminal(page.style.naming, page.explains())
+    };
     fill(summary, &RunSection::ALL, &extent, &mut page);
     let mut text = page.finish();
     text.truncate(text.trim_end().len());

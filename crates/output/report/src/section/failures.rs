@@ -8,7 +8,7 @@ use crate::failure_kind::{FailureKind, failure_kinds, one_line};
 use crate::line::{Ink, Line};
 use crate::quantity::{count, counted, share_of};
 use crate::secret;
-use crate::show::content;
+use crate::show::{content, content_within};
 use crate::style::{Style, Unicode};
 use crate::untrusted::foreign;
 use drumfire_measure::{ErrorRow, FailedBody, Outcome, Summary};
@@ -38,7 +38,7 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
     }
     let mut bodies = vec![Body::List("Errors", Grid::new(columns, rows))];
     if extent.is_full {
-        bodies.extend(bodies_of(summary));
+        bodies.extend(bodies_of(summary, extent));
     }
     let explanation = "Failures by cause: target, network, plan or generator. The name of each kind \
                        is stable, so scripts can rely on it. The share is of all requests that ended.";
@@ -88,14 +88,14 @@ fn push_rows(kind: &FailureKind<'_>, blame: &'static str, extent: &PageExtent, t
 }
 
 /// The first bodies of each kind of failure, each with the step that it answered.
-fn bodies_of(summary: &Summary) -> Vec<Body> {
+fn bodies_of(summary: &Summary, extent: &PageExtent) -> Vec<Body> {
     let mut last: Option<&FailedBody> = None;
     let bodies = summary.failed_bodies.iter().map(|failed| {
         let same = last
             .replace(failed)
             .filter(|last| (last.outcome, last.status) == (failed.outcome, failed.status));
         let which = if same.is_some() { "another" } else { "first" };
-        let mut rows = content(&failed.body, &[], &[], Unicode::On);
+        let mut rows = content_within(extent.body, &failed.body, &[], &[], Unicode::On);
         let more = rows.len().saturating_sub(BODY_LINES) as u64;
         rows.truncate(BODY_LINES);
         rows.extend((more > 0).then(|| format!("({})", counted(more, "more line"))));

@@ -11,6 +11,10 @@ use std::fmt::Write as _;
 
 /// The bytes in a row of hexadecimal.
 const ROW_BYTES: usize = 16;
+/// The bytes in a row of hexadecimal if a row of [`ROW_BYTES`] does not fit.
+const NARROW_ROW_BYTES: usize = 8;
+/// The width of a row of [`ROW_BYTES`], in columns.
+const ROW_COLUMNS: usize = 9 + 3 * ROW_BYTES + 2 + ROW_BYTES;
 /// The maximum number of rows of hexadecimal.
 const ROWS_MAX: usize = 16;
 /// The maximum number of rows of text.
@@ -28,11 +32,26 @@ pub(crate) fn content(
     secrets: &[&str],
     unicode: Unicode,
 ) -> Vec<String> {
+    content_within(usize::MAX, body, fields, secrets, unicode)
+}
+
+/// As [`content`], with rows of hexadecimal that fit into this number of columns, if possible.
+pub(crate) fn content_within(
+    columns: usize,
+    body: &Excerpt,
+    fields: &[Field],
+    secrets: &[&str],
+    unicode: Unicode,
+) -> Vec<String> {
+    let row_bytes = match columns < ROW_COLUMNS {
+        true => NARROW_ROW_BYTES,
+        false => ROW_BYTES,
+    };
     // A message with a schema has a text beside its bytes.
     let mut rows = match (&body.text, text_of(&body.bytes)) {
         (Some(text), _) => lines(text, secrets, unicode),
         (None, Some(text)) if !is_binary(text) => lines(text, secrets, unicode),
-        _ => hexadecimal(&secret::bytes(&body.bytes, secrets)),
+        _ => hexadecimal(&secret::bytes(&body.bytes, secrets), row_bytes),
     };
     let shown = body.bytes.len() as u64;
     // At most one last row: cut lines matter more than cut bytes.
@@ -137,15 +156,15 @@ fn break_line(out: &mut String, depth: usize) {
 
 /// Rows of an offset, the bytes, and their printable characters, as `hexdump -C` prints them
 /// without bars.
-fn hexadecimal(bytes: &[u8]) -> Vec<String> {
-    let rows = bytes.chunks(ROW_BYTES).take(ROWS_MAX).enumerate();
+fn hexadecimal(bytes: &[u8], row_bytes: usize) -> Vec<String> {
+    let rows = bytes.chunks(row_bytes).take(ROWS_MAX).enumerate();
     rows.map(|(index, row)| {
-        let mut line = format!("{:08x} ", index * ROW_BYTES);
+        let mut line = format!("{:08x} ", index * row_bytes);
         for byte in row {
             // Writing to a String can't fail.
             let _ = write!(line, " {byte:02x}");
         }
-        let blank = (ROW_BYTES - row.len()) * 3 + 2;
+        let blank = (row_bytes - row.len()) * 3 + 2;
         line.extend(std::iter::repeat_n(' ', blank));
         let shown = row.iter().map(|byte| match byte {
             0x20..=0x7e => char::from(*byte),
@@ -213,6 +232,21 @@ mod tests {
         );
         assert_eq!(rows("a\u{202e}b\nc".as_bytes())[1], "c");
         assert!(!rows("a\u{202e}b".as_bytes())[0].contains('\u{202e}'));
+    }
+
+    /// The printable characters are at the end of a row, where a narrow terminal would cut them.
+    #[test]
+    fn a_narrow_terminal_has_short_rows() {
+        let body = Excerpt {
+            bytes: vec![0; 20],
+            length: 20,
+            text: None,
+        };
+        for (columns, rows) in [(75, 2), (74, 3)] {
+            let shown = content_within(columns, &body, &[], &[], Unicode::On);
+            assert_eq!(shown.len(), rows + 1, "and the length: {shown:?}");
+            assert!(shown.iter().all(|row| row.len() <= columns), "{shown:?}");
+        }
     }
 
     #[test]
