@@ -55,18 +55,42 @@ impl<'a> Untrusted<'a> {
     #[must_use]
     pub fn escaped_up_to(&self, limit: usize, unicode: Unicode) -> String {
         let mut out = String::with_capacity(self.0.len().min(limit));
-        for (index, c) in self.0.chars().enumerate() {
+        let mut letters = self.0.chars().enumerate().peekable();
+        // The letter before, unless it was escaped.
+        let mut before = None;
+        while let Some((index, c)) = letters.next() {
             if index == limit {
                 out.push_str(if unicode == Unicode::On { "…" } else { "..." });
                 break;
             }
-            if is_dangerous(c) || (unicode == Unicode::Off && !c.is_ascii()) {
+            let after = letters.peek().map(|(_, after)| *after);
+            let is_hidden = is_dangerous(c) && !is_of_emoji(before, c, after);
+            if is_hidden || (unicode == Unicode::Off && !c.is_ascii()) {
                 push_escape(&mut out, c);
+                before = None;
             } else {
                 out.push(c);
+                before = Some(c);
             }
         }
         out
+    }
+}
+
+/// Whether an invisible character is a part of an emoji, and so hides nothing: a joiner between two
+/// emoji, or a selector behind one.
+fn is_of_emoji(before: Option<char>, c: char, after: Option<char>) -> bool {
+    let is_emoji = |c: char| {
+        matches!(c,
+            '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}'
+            | '\u{2b00}'..='\u{2bff}' | '\u{1f300}'..='\u{1faff}')
+    };
+    match c {
+        '\u{200d}' => {
+            before.is_some_and(|c| is_emoji(c) || c == '\u{fe0f}') && after.is_some_and(is_emoji)
+        }
+        '\u{fe0f}' => before.is_some_and(is_emoji),
+        _ => false,
     }
 }
 
@@ -92,6 +116,10 @@ mod tests {
             ("zero\u{200b}width\u{feff}", "zero\\u{200b}width\\u{feff}"),
             ("\u{e0041}", "\\u{e0041}"),
             ("größe 日本", "größe 日本"),
+            // Emoji keep their joiners and selectors; letters get none.
+            ("👩\u{200d}💻 ok ❤\u{fe0f}", "👩\u{200d}💻 ok ❤\u{fe0f}"),
+            ("a\u{200d}b 👩\u{200d}", "a\\u{200d}b 👩\\u{200d}"),
+            ("a\u{fe0f}\u{200d}💻", "a\\u{fe0f}\\u{200d}💻"),
         ] {
             assert_eq!(Untrusted::new(raw).escaped(Unicode::On), shown);
         }
@@ -125,7 +153,8 @@ mod tests {
         #[test]
         fn never_lets_a_control_through(raw in ".*", bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
             for text in [Untrusted::new(&raw), Untrusted::from_bytes(&bytes)] {
-                prop_assert!(!text.escaped(Unicode::On).chars().any(|c| c.is_control() || is_dangerous(c)));
+                let hides = |c: char| is_dangerous(c) && !matches!(c, '\u{200d}' | '\u{fe0f}');
+                prop_assert!(!text.escaped(Unicode::On).chars().any(|c| c.is_control() || hides(c)));
                 let lines = text.escaped_lines();
                 prop_assert!(!lines.chars().any(|c| is_dangerous(c) && c != '\n' && c != '\t'));
                 prop_assert!(text.escaped(Unicode::Off).chars().all(|c| matches!(c, ' '..='~')));
