@@ -4,8 +4,9 @@
 //! Letters of a foreign text that have a meaning in Markdown get a backslash, and control
 //! characters are spelled out. Marks are characters, since a comment has no colours.
 
-use crate::answers::{Grade, answers};
+use crate::answers::{Grade, answers, target_words};
 use crate::grid::{Column, Grid, Kind};
+use crate::quantity::{quantile, share};
 use crate::remedy::{Naming, sentence};
 use crate::secret;
 use crate::section::{Body, Facts, PageExtent, RunSection, Section, verdict};
@@ -20,7 +21,7 @@ const MEANT: &str = r"\`*_{}[]<>#|~&";
 #[must_use]
 pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
     let target = escaped(&secret::excerpt(&summary.info.target));
-    let mut out = format!("## {target}\n\n");
+    let mut out = format!("## {}\n\n{target}\n\n", heading(summary));
     print_answers(&mut out, summary, naming);
     print_grid(&mut out, &verdict::thresholds(&summary.thresholds));
     let extent = PageExtent::comment(naming);
@@ -34,14 +35,51 @@ pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
     out.into_bytes()
 }
 
+/// The mark of an answer.
+const fn mark(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Good => "✅",
+        Grade::Fair | Grade::Open => "⚠️",
+        Grade::Bad => "❌",
+    }
+}
+
+/// The result in one line: the failed thresholds, or else the worst answer; the latency, and the
+/// share of failures.
+fn heading(summary: &Summary) -> String {
+    let failed = summary.thresholds.iter().filter(|rule| !rule.passed);
+    let (failed, all) = (failed.count(), summary.thresholds.len());
+    let answers = answers(summary);
+    let grades = [Grade::Bad, Grade::Fair, Grade::Open];
+    let mut worst = grades.iter().filter_map(|grade| {
+        let mut answers = answers.iter();
+        answers.find(|answer| answer.grade == *grade)
+    });
+    let verdict = match (failed, worst.next()) {
+        (0, Some(worst)) => format!("{} {}", mark(worst.grade), worst.text),
+        (0, None) => format!(
+            "{} {}",
+            mark(Grade::Good),
+            target_words(summary.target.state)
+        ),
+        _ => format!("{} {failed} of {all} thresholds failed", mark(Grade::Bad)),
+    };
+    let times = summary.latency();
+    let quantiles = [("p99", 0.99), ("p50", 0.5), ("max", 1.0)].into_iter();
+    let mut known = quantiles
+        .filter(|_| times.count() > 0)
+        .filter_map(|(name, q)| Some(format!("{name} {}", quantile(times, q, Unicode::On)?)));
+    let counts = &summary.total.counts;
+    let share =
+        (counts.failed > 0).then(|| format!("{} failed", share(counts.failed, counts.finished())));
+    let items = std::iter::once(verdict).chain(known.next()).chain(share);
+    items.collect::<Vec<_>>().join(" · ")
+}
+
 /// The three answers, each with its reasons below.
 fn print_answers(out: &mut String, summary: &Summary, naming: Naming) {
     for answer in answers(summary) {
-        let mark = match answer.grade {
-            Grade::Good => "✅",
-            Grade::Fair | Grade::Open => "⚠️",
-            Grade::Bad => "❌",
-        };
+        let mark = mark(answer.grade);
         out.push_str(&format!("- {mark} **{}**\n", answer.text));
         for reason in answer.reasons {
             let reason = sentence(reason, naming);
@@ -92,7 +130,11 @@ fn print_grid(out: &mut String, grid: &Grid) {
     let columns = || grid.columns.iter().filter(shown);
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     out.push_str(&line(columns().map(|of| of.heading.to_owned()).collect()));
-    out.push_str(&line(columns().map(|_| "---".to_owned()).collect()));
+    let rule = |column: &Column| match column.kind {
+        Kind::Numbers => "---:".to_owned(),
+        _ => "---".to_owned(),
+    };
+    out.push_str(&line(columns().map(rule).collect()));
     for row in &grid.rows {
         let cells = row.cells.iter().zip(&grid.columns);
         let cells = cells.filter(|(_, column)| shown(column));
@@ -102,11 +144,26 @@ fn print_grid(out: &mut String, grid: &Grid) {
     out.push('\n');
 }
 
-/// A text that means nothing to Markdown, nor to GitHub's search for users.
+/// A text that means nothing to Markdown, nor to GitHub's search for users. A URL is code, because
+/// GitHub makes a link of it and takes backslashes as a part of it.
 pub(crate) fn escaped(text: &str) -> String {
     let text = foreign(text, Unicode::On);
-    let mut out = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
+    let words = text.split(' ').map(|word| {
+        let is_url = word.contains("://") || word.starts_with("www.");
+        // A list of URLs has a mark after each.
+        let url = word.trim_end_matches([',', ';']);
+        match is_url && !word.contains(['|', '`']) {
+            true => format!("`{url}`{}", &word[url.len()..]),
+            false => escaped_word(word),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A word with a backslash before each letter that has a meaning.
+fn escaped_word(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    let mut letters = word.chars().peekable();
     while let Some(letter) = letters.next() {
         let mut is_named = || letters.peek().is_some_and(|next| next.is_alphanumeric());
         match letter {

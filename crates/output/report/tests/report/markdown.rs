@@ -27,6 +27,10 @@ fn names_a_user(text: &str) -> bool {
     behind.any(|name| name.starts_with(char::is_alphanumeric))
 }
 
+fn is_url(text: &str) -> bool {
+    text.contains("://") || text.starts_with("www.")
+}
+
 /// The tables of a document: rows of cells, each its text.
 fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
     let mut tables = Vec::new();
@@ -42,10 +46,14 @@ fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
                 let row = tables.last_mut().and_then(|table| table.last_mut());
                 row.unwrap().push(cell.take().unwrap());
             }
-            // A sign before a name is code, in which GitHub looks for no user.
-            Event::Code(text) if &*text == "@" => cell.iter_mut().for_each(|cell| cell.push('@')),
+            // A sign before a name is code, in which GitHub looks for no user. A URL is code, too, of
+            // which GitHub makes no link.
+            Event::Code(text) if &*text == "@" || is_url(&text) => {
+                cell.iter_mut().for_each(|cell| cell.push_str(&text));
+            }
             Event::Text(text) => {
                 assert!(!names_a_user(&text), "{text}");
+                assert!(!text.contains("://"), "GitHub makes a link of {text}");
                 if let Some(cell) = &mut cell {
                     cell.push_str(&text);
                 }
@@ -83,6 +91,26 @@ fn tables_are_whole() {
         assert!(!text.contains(fixture::CANARY));
         assert!(text.starts_with("## ") && text.contains("\n- "));
     }
+}
+
+/// The first line is the result, and numbers are aligned at the right.
+#[test]
+fn the_heading_is_the_answer() {
+    for (run, heading) in [
+        (
+            fixture::open(),
+            "## ❌ 2 of 2 thresholds failed · p99 105 ms · 0.51 % failed\n",
+        ),
+        (
+            fixture::failed_only(),
+            "## ❌ target failed · 100 % failed\n\n`http://",
+        ),
+        (fixture::streams(), "## "),
+    ] {
+        let text = text_of(&run);
+        assert!(text.starts_with(heading), "{text}");
+    }
+    assert!(text_of(&fixture::steps()).contains("---:"));
 }
 
 /// Text, page and Markdown print the same sections.
