@@ -5,7 +5,7 @@
 //! disables them. The command line of another tool never shows them, because its output is the
 //! original tool's.
 
-use crate::output::Output;
+use crate::output::{Output, why_not_written};
 use drumfire_document::Outputs;
 use drumfire_measure::Summary;
 use drumfire_report::{Naming, github, markdown};
@@ -75,8 +75,8 @@ impl Github {
                 .bytes(&markdown::summary(summary, naming))
                 .into_owned();
             if let Err(error) = append(path, &text) {
-                let path = path.display();
-                output.complain(&format!("GITHUB_STEP_SUMMARY: can't write {path}: {error}"));
+                let (why, path) = (why_not_written(path, &error), path.display());
+                output.complain(&format!("GITHUB_STEP_SUMMARY: can't write {path}: {why}"));
             }
         }
         if self.annotates && stdout == Stdout::Text {

@@ -7,6 +7,7 @@ use crate::terminal;
 use drumfire_report::style::{Style, Unicode};
 use drumfire_report::untrusted::Untrusted;
 use drumfire_session::{Console, Redactor};
+use drumfire_units::system_words;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
@@ -106,9 +107,9 @@ impl Output {
     }
 
     /// Writes a remark to standard error. Control characters are escaped, because parts of the text
-    /// may come from a server.
+    /// may come from a server. Errors of the operating system lose their numbers.
     pub(crate) fn remark(&self, text: &str) {
-        self.draw(&Untrusted::new(text).escaped_lines());
+        self.draw(&Untrusted::new(&system_words(&text)).escaped_lines());
     }
 
     /// Writes an error message to standard error.
@@ -182,6 +183,19 @@ pub(crate) enum Destination {
     File(PathBuf),
 }
 
+/// Why a file could not be written. If its folder is missing, the text names the folder.
+pub(crate) fn why_not_written(path: &Path, error: &io::Error) -> String {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => {
+            format!("the folder {} does not exist", folder.display())
+        }
+        _ => system_words(error),
+    }
+}
+
 impl Destination {
     /// Checks that a result can be written to this path. An existing file keeps its content until
     /// the new file is complete.
@@ -200,7 +214,8 @@ impl Destination {
             return Err(Failure::usage(message));
         }
         let wrong = |error: io::Error| {
-            Failure::usage(format!("{flag}: can't write {}: {error}", path.display()))
+            let why = why_not_written(path, &error);
+            Failure::usage(format!("{flag}: can't write {}: {why}", path.display()))
         };
         input::check_name(path).map_err(wrong)?;
         if path.is_dir() {
@@ -240,8 +255,10 @@ impl Destination {
             Ok(file) if path.is_symlink() => file,
             _ => path.clone(),
         };
-        let wrong =
-            |error: io::Error| Failure::failed(format!("can't write {}: {error}", path.display()));
+        let wrong = |error: io::Error| {
+            let why = why_not_written(path, &error);
+            Failure::failed(format!("can't write {}: {why}", path.display()))
+        };
         let mut filled = |path: &Path| {
             let mut file = BufWriter::new(File::create(path)?);
             write(&mut file)?;

@@ -5,6 +5,7 @@
 //! Links are not followed, neither for the folder nor for a file.
 
 use crate::exit::Failure;
+use crate::output::why_not_written;
 use drumfire_report::NamedFile;
 use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
@@ -42,7 +43,8 @@ impl OutputFolder {
             None => fs::create_dir(path).and_then(|()| fs::remove_dir(path)),
         });
         is_fit.map_err(|error| {
-            Failure::usage(format!("{flag}: can't write {}: {error}", path.display()))
+            let why = why_not_written(path, &error);
+            Failure::usage(format!("{flag}: can't write {}: {why}", path.display()))
         })?;
         Ok(folder)
     }
@@ -51,7 +53,8 @@ impl OutputFolder {
     /// earlier result that are not replaced.
     pub(crate) fn write(&self, files: &[NamedFile]) -> Result<(), Failure> {
         self.fill(files).map_err(|error| {
-            Failure::failed(format!("can't write {}: {error}", self.path.display()))
+            let why = why_not_written(&self.path, &error);
+            Failure::failed(format!("can't write {}: {why}", self.path.display()))
         })
     }
 

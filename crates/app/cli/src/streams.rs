@@ -1,11 +1,12 @@
 //! Opens places that are written during a run.
 
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, why_not_written};
 use drumfire_dialects::LineDestination as Named;
 use drumfire_session::StreamPlace;
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Opens a place for one of our own commands. Its results must not be lost, so a closed standard
 /// output is an error, whereas another tool would discard the results.
@@ -30,6 +31,9 @@ pub(crate) fn open(place: &Named<'_>) -> Result<StreamPlace, Failure> {
 }
 
 fn create(path: &str) -> Result<File, Failure> {
-    let wrong = |error| Failure::failed(format!("can't write {path}: {error}"));
+    let wrong = |error| {
+        let why = why_not_written(Path::new(path), &error);
+        Failure::failed(format!("can't write {path}: {why}"))
+    };
     File::create(path).map_err(wrong)
 }

@@ -4,8 +4,8 @@ use crate::{MeteringError, OutputError};
 use drumfire_engine::{PrepareError, RunError};
 use drumfire_placement::Unfit;
 use drumfire_store::StoreError;
-use drumfire_units::ByteSize;
 use drumfire_units::rounded::count;
+use drumfire_units::{ByteSize, system_words};
 use std::fmt;
 use std::io;
 
@@ -84,8 +84,10 @@ impl fmt::Display for SessionError {
             Self::Store(error) => error.fmt(f),
             Self::Metering(error) => error.fmt(f),
             Self::Stream(error) => error.fmt(f),
-            Self::Thread(error) => write!(f, "can't start a thread: {error}"),
-            Self::Certificates(error) => write!(f, "can't watch certificates: {error}"),
+            Self::Thread(error) => write!(f, "can't start a thread: {}", system_words(error)),
+            Self::Certificates(error) => {
+                write!(f, "can't watch certificates: {}", system_words(error))
+            }
             Self::Refused(why) => f.write_str(why),
             Self::Run(error) => error.fmt(f),
         }

@@ -56,7 +56,7 @@ pub use intervals::{IntervalOutput, IntervalOutputs, IntervalShape};
 pub use limits::{check_descriptors, prepare, prepare_placed, this_machine};
 pub use message::{Answer, Question, RunStatus};
 pub use metering::Meter;
-pub use metering_error::MeteringError;
+pub use metering_error::{MeteringError, why_not_listening};
 pub use observer::{Note, Observer, RunContext};
 pub use order::Order;
 pub use page_server::{Page, PageRequest, PageServer, Pages, host_and_port};

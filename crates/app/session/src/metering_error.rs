@@ -1,6 +1,7 @@
 //! Mistakes in the settings of a run's metrics.
 
 use drumfire_document::{Place, Text};
+use drumfire_units::system_words;
 use std::fmt;
 use std::io;
 
@@ -46,7 +47,8 @@ impl fmt::Display for MeteringError {
         match self {
             Self::Listen { address, error } => {
                 let (place, shown) = (&address.place, address.value.escape_debug());
-                write!(f, "{place}: can't listen on `{shown}`: {error}")
+                let why = why_not_listening(error);
+                write!(f, "{place}: can't listen on `{shown}`: {why}")
             }
             Self::Receiver { place, reason } | Self::Linger { place, reason } => {
                 write!(f, "{place}: {reason}")
@@ -54,6 +56,17 @@ impl fmt::Display for MeteringError {
             Self::NoReceiver { place } => write!(f, "{place}: no receiver is set"),
             Self::NoPage { place } => write!(f, "{place}: no metrics page is served"),
         }
+    }
+}
+
+/// Why an address cannot be listened on, with a remedy if another process uses it.
+#[must_use]
+pub fn why_not_listening(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "another process uses this address; stop it, choose another \
+                                     port, or use port 0 to pick a free one"
+            .to_owned(),
+        _ => system_words(error),
     }
 }
 

@@ -11,6 +11,7 @@
 //! one, so that lines stay complete. The number of lost bytes is reported.
 
 use crate::EndRequests;
+use drumfire_units::system_words;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -64,8 +65,10 @@ pub enum OutputError {
 impl fmt::Display for OutputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Thread(error) => write!(f, "can't start a thread: {error}"),
-            Self::Write { name, error } => write!(f, "can't write {name}: {error}"),
+            Self::Thread(error) => write!(f, "can't start a thread: {}", system_words(error)),
+            Self::Write { name, error } => {
+                write!(f, "can't write {name}: {}", system_words(error))
+            }
             Self::Lost { name, bytes } => write!(
                 f,
                 "{bytes} bytes of results were lost: they came faster than {name} could be written"

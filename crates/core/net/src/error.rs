@@ -1,5 +1,6 @@
 //! Why a connection failed, derived from the system's error numbers and from rustls's errors.
 
+use drumfire_units::system_words;
 use rustix::io::Errno;
 use rustls::{
     AlertDescription, CertificateError, Error as TlsError, InvalidMessage, PeerIncompatible,
@@ -86,7 +87,7 @@ impl From<Errno> for IoError {
             Errno::MFILE | Errno::NFILE => Self::NoDescriptors,
             Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Self::NoPorts,
             Errno::NOMEM | Errno::NOBUFS => Self::NoMemory,
-            other => Self::Other(other.to_string()),
+            other => Self::Other(system_words(&other)),
         }
     }
 }
@@ -110,7 +111,7 @@ pub(crate) fn last_errno() -> Errno {
 pub(crate) fn fault(call: &'static str) -> impl FnOnce(Errno) -> Fault {
     move |errno| Fault {
         call,
-        reason: errno.to_string(),
+        reason: system_words(&errno),
     }
 }
 

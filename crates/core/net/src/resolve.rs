@@ -1,7 +1,7 @@
 //! Resolves names by the system's resolver.
 
 use crate::Clock;
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, system_words};
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -151,7 +151,7 @@ fn ask_within(
             // The receiver no longer exists if the look-up has timed out.
             let _late = answer.send(found);
         })
-        .map_err(|error| ResolveError::Failed(error.to_string()))?;
+        .map_err(|error| ResolveError::Failed(system_words(&error)))?;
     let left = timeout - clock.now();
     waiting
         .recv_timeout(left.as_duration())

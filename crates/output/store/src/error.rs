@@ -1,6 +1,7 @@
 //! Why a run could not be stored or read.
 
 use drumfire_measure::form::FormError;
+use drumfire_units::system_words;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,8 +65,12 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Write { path, error } => write!(f, "can't write {}: {error}", path.display()),
-            Self::Read { path, error } => write!(f, "can't read {}: {error}", path.display()),
+            Self::Write { path, error } => {
+                write!(f, "can't write {}: {}", path.display(), system_words(error))
+            }
+            Self::Read { path, error } => {
+                write!(f, "can't read {}: {}", path.display(), system_words(error))
+            }
             Self::Busy(path) => write!(f, "another run is being written to {}", path.display()),
             Self::Taken(path) => write!(
                 f,

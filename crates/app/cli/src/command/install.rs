@@ -5,6 +5,7 @@ use crate::flags::{Cli, Shell, with_choices};
 use crate::output::Output;
 use clap::CommandFactory as _;
 use clap_complete::aot;
+use drumfire_units::system_words;
 use std::path::Path;
 
 /// The program's name in completions and man pages.
@@ -146,10 +147,12 @@ fn with_runs(script: &str) -> String {
 pub(crate) fn man(folder: &Path) -> Result<Exit, Failure> {
     let written = clap_mangen::generate_to(Cli::command(), folder);
     written.map_err(|error| {
-        Failure::failed(format!(
-            "can't write man pages into {}: {error}",
-            folder.display()
-        ))
+        let why = match folder.exists() {
+            true => system_words(&error),
+            false => "it does not exist".to_owned(),
+        };
+        let folder = folder.display();
+        Failure::failed(format!("can't write man pages into {folder}: {why}"))
     })?;
     Ok(Exit::Done)
 }

@@ -3,10 +3,11 @@
 use super::plan_file;
 use crate::exit::{Exit, Failure};
 use crate::flags::NewFlags;
-use crate::output::Output;
+use crate::output::{Output, why_not_written};
 use drumfire_document::form::Syntax;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
+use std::path::Path;
 
 /// The plan, which runs against `drumfire serve`.
 const PLAN: &str = include_str!("new.yaml");
@@ -38,7 +39,10 @@ pub(crate) fn run(flags: &NewFlags, output: &Output) -> Result<Exit, Failure> {
         ErrorKind::AlreadyExists => Failure::usage(format!(
             "{path} already exists; use --force to overwrite it"
         )),
-        _ => Failure::usage(format!("can't write {path}: {error}")),
+        _ => {
+            let why = why_not_written(Path::new(path), &error);
+            Failure::usage(format!("can't write {path}: {why}"))
+        }
     })?;
     let written = file.write_all(PLAN.as_bytes());
     written.map_err(|error| Failure::failed(format!("can't write {path}: {error}")))?;

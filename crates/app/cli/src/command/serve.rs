@@ -2,7 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::ServeFlags;
-use crate::output::Output;
+use crate::output::{Output, why_not_written};
 use crate::signals;
 use drumfire_target::{
     ArrivalLog, Behaviour, Chance, ClientCertificate, Discipline, Exposure, Listen, Running,
@@ -164,8 +164,10 @@ fn write_certificates(flags: &ServeFlags, server: &Running) -> Result<(), Failur
         return Ok(());
     };
     let write = |path: &Path, text: &str| {
-        fs::write(path, text)
-            .map_err(|error| Failure::usage(format!("can't write {}: {error}", path.display())))
+        fs::write(path, text).map_err(|error| {
+            let why = why_not_written(path, &error);
+            Failure::usage(format!("can't write {}: {why}", path.display()))
+        })
     };
     if let Some(path) = &flags.tls_ca {
         write(path, &tls.authority)?;

@@ -5,6 +5,7 @@ use crate::flags::UiFlags;
 use crate::output::Output;
 use crate::{runs_folder, stored_run};
 use drumfire_document::{Outputs, Text};
+use drumfire_session::why_not_listening;
 use drumfire_ui::{Library, RunPage, RunSite, Server, Subject};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -55,5 +56,6 @@ fn library() -> Option<Library> {
 
 /// The failure for an address that cannot be listened on.
 fn unserved(place: &str, address: &str, error: &io::Error) -> Failure {
-    Failure::usage(format!("{place}: can't listen on `{address}`: {error}"))
+    let why = why_not_listening(error);
+    Failure::usage(format!("{place}: can't listen on `{address}`: {why}"))
 }

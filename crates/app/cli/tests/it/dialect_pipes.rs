@@ -100,7 +100,7 @@ fn a_full_disk_ends_a_tool_as_the_original() {
     let tools = Tools::new();
     let (url, call) = (&tools.serve.url, tools.calls.address());
     let slow_cooker = "slow_cooker -qps 20 -concurrency 1 -interval 100ms -totalRequests 8";
-    let stdout = "can't write to stdout: No space left";
+    let stdout = "can't write to stdout: no space left";
     for (line, redirection, code, said) in [
         (format!("{slow_cooker} {url}"), ">/dev/full", 0, stdout),
         (format!("{slow_cooker} {url}"), "2>/dev/full", 0, ""),
@@ -114,7 +114,7 @@ fn a_full_disk_ends_a_tool_as_the_original() {
             format!("{slow_cooker} -reportLatenciesCSV /dev/full {url}"),
             "",
             2,
-            "can't write /dev/full: No space left",
+            "can't write /dev/full: no space left",
         ),
         (format!("go-wrk -c 1 -d 1 {url}"), ">/dev/full", 0, stdout),
         (format!("go-wrk -c 0 -d 1 {url}"), ">/dev/full", 0, stdout),

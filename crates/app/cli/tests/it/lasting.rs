@@ -225,7 +225,7 @@ fn a_disk_without_room_ends_the_storing_alone() {
     let told = live.stderr.matches("the stored run is incomplete").count();
     assert_eq!(told, 1, "{}", live.stderr);
     assert!(
-        live.stderr.contains("No space left on device"),
+        live.stderr.contains("no space left on device"),
         "{}",
         live.stderr
     );

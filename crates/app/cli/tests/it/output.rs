@@ -40,7 +40,7 @@ fn a_full_disk_keeps_what_was_there() {
         run.stdout
     );
     assert!(
-        run.stderr.contains("run.json: No space left"),
+        run.stderr.contains("run.json: no space left"),
         "{}",
         run.stderr
     );
