@@ -109,12 +109,13 @@ pub(crate) fn compile_in(
         pools.extend(made);
     }
     // A feed with a mistyped name or an unreadable file is one mistake, not a second one here.
-    if scope.found.len() == before {
-        dealer.note_idle(&mut scope);
-    }
+    let has_feeds = scope.found.len() == before;
     // A mistake in a pool may be the reason why a key has no effect.
     if scope.found.is_empty() {
         idle_keys::note(document, &written, &pools, &mut scope);
+    }
+    if has_feeds {
+        note_idle_feeds(document, &dealer, &mut scope);
     }
     scope
         .found
@@ -151,6 +152,21 @@ fn clock_for(pools: &[drumfire_plan::Pool]) -> ClockChoice {
     match pools.iter().all(|pool| pool.load.is_open()) {
         true => ClockChoice::Wire,
         false => ClockChoice::Program,
+    }
+}
+
+/// Notes feeds that no pool reads. A setup or a teardown may read the feeds of its plan, so that only
+/// those of the command line are noted if there is one.
+fn note_idle_feeds(document: &Document, dealer: &Dealer<'_>, scope: &mut Scope<'_>) {
+    let has_phases = !document.setup.is_empty() || !document.teardown.is_empty();
+    for (place, why) in dealer.idle() {
+        let is_key = matches!(place, Place::File { .. } | Place::Setting { .. });
+        if is_key && !has_phases && scope.taken.is_none() {
+            scope
+                .found
+                .add(place, format!("the feed has no effect: {why}"));
+        }
+        idle_flags::refuse(place, &why, scope);
     }
 }
 

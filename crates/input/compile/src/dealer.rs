@@ -10,16 +10,18 @@
 //! positive: a pool that is dealt rows but takes none leaves some unused, while a pool that takes
 //! rows without being dealt any would share them with others.
 
-use crate::idle_flags;
 use crate::scope::Scope;
 use drumfire_data::{Deal, Sources};
 use drumfire_document::form::{Tree, tree_of};
-use drumfire_document::{Feed, Pool};
+use drumfire_document::{Feed, Place, Pool};
 use std::sync::Arc;
 
 /// The keys whose values are files that may contain templates. The content of these files is not
 /// searched.
 const FILES: [&str; 4] = ["body_file", "data_file", "metadata_file", "list"];
+
+/// The keys whose values are conditions: expressions without tags.
+const CONDITIONS: [&str; 2] = ["if", "until"];
 
 /// The feeds of a document, and the users of the pools made so far.
 pub(crate) struct Dealer<'a> {
@@ -78,16 +80,15 @@ impl<'a> Dealer<'a> {
         self.users.push(users);
     }
 
-    /// Notes feeds of the command line that no pool reads.
-    pub(crate) fn note_idle(&self, scope: &mut Scope<'_>) {
-        for (feed, written) in self.feeds.iter().enumerate() {
-            if !self.reads.iter().any(|reads| reads[feed]) {
-                let name = &written.name;
-                let shown = name.value.escape_debug();
-                let why = format!("no template contains {{{{{shown}.COLUMN}}}}");
-                idle_flags::refuse(&name.place, &why, scope);
-            }
-        }
+    /// The feeds that no pool reads, with the reason why they have no effect.
+    pub(crate) fn idle(&self) -> impl Iterator<Item = (&Place, String)> {
+        let feeds = self.feeds.iter().enumerate();
+        let idle = feeds.filter(|(feed, _)| !self.reads.iter().any(|reads| reads[*feed]));
+        idle.map(|(_, written)| {
+            let shown = written.name.value.escape_debug();
+            let why = format!("no template contains {{{{{shown}.COLUMN}}}}");
+            (&written.name.place, why)
+        })
     }
 
     /// Notes users of a pool for whom the feed has no row.
@@ -137,15 +138,33 @@ fn reads(tree: &Tree, feed: &str) -> bool {
         Tree::Scalar(text) | Tree::Json(text) => names(text, feed),
         Tree::Written { written, value } => names(written, feed) || names(value, feed),
         Tree::List(items) => items.iter().any(|item| reads(item, feed)),
-        Tree::Map(entries) => entries
-            .iter()
-            .any(|(key, value)| FILES.contains(&key.as_str()) || reads(value, feed)),
+        Tree::Map(entries) => entries.iter().any(|(key, value)| {
+            let key = key.as_str();
+            FILES.contains(&key)
+                || CONDITIONS.contains(&key) && has_word(value, feed)
+                || reads(value, feed)
+        }),
+    }
+}
+
+/// Whether a condition contains the feed's name as a word.
+fn has_word(condition: &Tree, feed: &str) -> bool {
+    match condition {
+        Tree::Scalar(text) | Tree::Json(text) => contains_word(text, feed),
+        Tree::Written { written, value } => {
+            contains_word(written, feed) || contains_word(value, feed)
+        }
+        Tree::Switch(_) | Tree::List(_) | Tree::Map(_) => false,
     }
 }
 
 /// Whether a text has tags and contains the feed's name as a word.
 fn names(text: &str, feed: &str) -> bool {
-    let is_word = |c: char| c == '_' || c.is_alphanumeric();
-    (text.contains("{{") || text.contains("{%"))
-        && text.split(|c| !is_word(c)).any(|word| word == feed)
+    (text.contains("{{") || text.contains("{%")) && contains_word(text, feed)
+}
+
+/// Whether a text contains a word.
+fn contains_word(text: &str, word: &str) -> bool {
+    let is_letter = |c: char| c == '_' || c.is_alphanumeric();
+    text.split(|c| !is_letter(c)).any(|other| other == word)
 }

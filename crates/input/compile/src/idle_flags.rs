@@ -11,6 +11,7 @@ use drumfire_document::names;
 use drumfire_document::{Place, ReachSettings, Settings, Switch, Text};
 use drumfire_plan::{Host, HttpRequest, HttpVersion, Origin, Pool, Redirects, Renewal, Resolve};
 use drumfire_units::Nanos;
+use std::fmt;
 use std::net::IpAddr;
 
 /// The fields of a connection of HTTP/1, which HTTP/2 does not have (RFC 9113 section 8.2.2).
@@ -31,22 +32,13 @@ const SERVERS_MAX: usize = 3;
 
 /// Notes the flags of a pool that have no effect.
 pub(crate) fn note(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
-    note_connections(settings, pool.http.version, scope);
-    note_socket(settings, scope);
+    for Excluded { place, why } in excluded(settings, pool) {
+        if let Some(why) = why {
+            refuse(&place, &why, scope);
+        }
+    }
     note_names(settings, pool, scope);
     note_fields(settings, pool.http.version, scope);
-    let timeouts = &pool.timeouts;
-    let head = settings.timeouts.head_timeout.as_ref();
-    let is_long = timeouts.head >= timeouts.total && timeouts.total < Nanos::MAX;
-    if let Some(text) = head.filter(|_| is_long) {
-        let total = names::name(&text.place, "timeout");
-        let limit = timeouts.total;
-        refuse(
-            &text.place,
-            &format!("no head may take longer than {total} ({limit}); write a shorter time"),
-            scope,
-        );
-    }
     let has_body = |request: &HttpRequest| request.body.0.is_some() || request.data.is_some();
     let expects = settings.http.expect_continue.as_ref();
     if let Some(Switch {
@@ -59,37 +51,69 @@ pub(crate) fn note(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
     }
 }
 
-/// Notes settings for kept connections if connections are not kept, and `retry_reused` over HTTP/2.
-fn note_connections(settings: &Settings, version: HttpVersion, scope: &mut Scope<'_>) {
+/// A written setting that another setting of its pool may exclude.
+pub(crate) struct Excluded {
+    pub(crate) place: Place,
+    /// Why the setting has no effect; `None` if nothing excludes it.
+    pub(crate) why: Option<String>,
+}
+
+/// The settings of a pool that other settings may exclude.
+pub(crate) fn excluded(settings: &Settings, pool: &Pool) -> Vec<Excluded> {
+    let mut all = by_closing(settings, pool.http.version);
+    all.extend(by_socket(settings));
+    if let Some(head) = &settings.timeouts.head_timeout {
+        let timeouts = &pool.timeouts;
+        let is_long = timeouts.head >= timeouts.total && timeouts.total < Nanos::MAX;
+        let why = is_long.then(|| {
+            let total = names::name(&head.place, "timeout");
+            let limit = timeouts.total;
+            format!("no head may take longer than {total} ({limit}); write a shorter time")
+        });
+        let place = head.place.clone();
+        all.push(Excluded { place, why });
+    }
+    all
+}
+
+/// Settings for kept connections, which have no effect if connections are not kept, and
+/// `retry_reused` over HTTP/2.
+fn by_closing(settings: &Settings, version: HttpVersion) -> Vec<Excluded> {
     let written = &settings.connections;
     let on = |switch: &Option<Switch>| is_on(switch).then(|| place_of(switch)).flatten();
     let retries = on(&written.retry_reused);
-    if written.keepalive.as_ref().is_some_and(|keep| !keep.value) {
-        let kept = [
-            retries,
-            on(&written.respect_keepalive),
-            place(&written.connection_age),
-            place(&written.connection_churn),
-            place(&written.connection_idle),
-        ];
-        for place in kept.into_iter().flatten() {
-            let off = names::setting(&place, "keepalive", "false");
-            let text = format!("{off} closes each connection after its request; leave one out");
-            refuse(&place, &text, scope);
-        }
-    } else if let Some(place) = retries.filter(|_| version == HttpVersion::Http2) {
-        let text = "over HTTP/2, requests that the server did not process are always sent again; \
-                    leave it out";
-        refuse(&place, text, scope);
-    }
+    let closes = written.keepalive.as_ref().is_some_and(|keep| !keep.value);
+    let kept = [
+        retries.clone(),
+        on(&written.respect_keepalive),
+        place(&written.connection_age),
+        place(&written.connection_churn),
+        place(&written.connection_idle),
+    ];
+    let kept = kept.into_iter().flatten().map(|place| {
+        let is_resent = retries.as_ref() == Some(&place) && version == HttpVersion::Http2;
+        let why = match (closes, is_resent) {
+            (true, _) => {
+                let off = names::setting(&place, "keepalive", "false");
+                let text = format!("{off} closes each connection after its request; leave one out");
+                Some(text)
+            }
+            (false, true) => Some(
+                "over HTTP/2, requests that the server did not process are always sent again; \
+                 leave it out"
+                    .to_owned(),
+            ),
+            (false, false) => None,
+        };
+        Excluded { place, why }
+    });
+    kept.collect()
 }
 
-/// Notes settings of addresses if a socket replaces the address.
-fn note_socket(settings: &Settings, scope: &mut Scope<'_>) {
+/// Settings of addresses, which have no effect if a socket replaces the address.
+fn by_socket(settings: &Settings) -> Vec<Excluded> {
     let written = &settings.reach;
-    let Some(socket) = socket(written) else {
-        return;
-    };
+    let socket = socket(written);
     let first = |texts: &[Text]| texts.first().map(|text| text.place.clone());
     let addressed = [
         first(&written.resolve),
@@ -97,10 +121,13 @@ fn note_socket(settings: &Settings, scope: &mut Scope<'_>) {
         place(&written.lookup),
         place(&written.proxy),
     ];
-    for place in addressed.into_iter().flatten() {
-        let text = format!("{socket} leads to the target without an address; leave one out");
-        refuse(&place, &text, scope);
-    }
+    let addressed = addressed.into_iter().flatten().map(|place| {
+        let why = socket.as_ref().map(|socket| {
+            format!("{socket} leads to the target without an address; leave one out")
+        });
+        Excluded { place, why }
+    });
+    addressed.collect()
 }
 
 /// The socket that replaces an address, as it was written.
@@ -127,7 +154,7 @@ fn note_names(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
             continue;
         };
         if let Some(why) = unconnected(&given, &servers) {
-            refuse(&text.place, &why, scope);
+            refuse(&text.place, &why.to_string(), scope);
         }
     }
     let looks_up = |server: &&Origin| match &server.host {
@@ -144,14 +171,49 @@ fn note_names(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
     {
         let why = format!(
             "no name is looked up for a connection to {}; leave it out",
-            listed(&servers)
+            listed(&servers.into_iter().map(named).collect::<Vec<_>>())
         );
         refuse(&lookup.place, &why, scope);
     }
 }
 
+/// Why a setting has no effect.
+pub(crate) struct Unused {
+    what: String,
+    /// The servers that connections go to instead, if they are a part of the reason.
+    servers: Vec<String>,
+}
+
+impl Unused {
+    /// A reason without servers.
+    pub(crate) const fn new(what: String) -> Self {
+        let servers = Vec::new();
+        Self { what, servers }
+    }
+
+    /// The reason for this pool and another one, with the servers of both.
+    pub(crate) fn with_servers_of(mut self, other: Self) -> Self {
+        for server in other.servers {
+            if !self.servers.contains(&server) {
+                self.servers.push(server);
+            }
+        }
+        self
+    }
+}
+
+impl fmt::Display for Unused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        match &self.servers[..] {
+            [] => Ok(()),
+            servers => write!(f, "; connections go to {}", listed(servers)),
+        }
+    }
+}
+
 /// Why no connection to these servers uses an address that replaces a look-up.
-pub(crate) fn unconnected(given: &Resolve, servers: &[&Origin]) -> Option<String> {
+pub(crate) fn unconnected(given: &Resolve, servers: &[&Origin]) -> Option<Unused> {
     let is_used = |server: &&Origin| {
         let host =
             matches!(&server.host, Host::Name(name) if given.host.eq_ignore_ascii_case(name));
@@ -165,7 +227,8 @@ pub(crate) fn unconnected(given: &Resolve, servers: &[&Origin]) -> Option<String
         Ok(_) => format!("{host} is an address and not a name"),
         Err(_) => format!("no request connects to {host}:{port}"),
     };
-    Some(format!("{what}; connections go to {}", listed(servers)))
+    let servers = servers.iter().copied().map(named).collect();
+    Some(Unused { what, servers })
 }
 
 /// Whether a header of this name, in any case, is not sent over HTTP/2.
@@ -212,14 +275,22 @@ pub(crate) fn servers(pool: &Pool) -> Vec<&Origin> {
     servers
 }
 
-/// The first servers as text.
-fn listed(servers: &[&Origin]) -> String {
-    let name = |server: &&Origin| match &server.host {
+/// A server as text.
+fn named(server: &Origin) -> String {
+    match &server.host {
         Host::Name(name) => format!("{name}:{}", server.port),
         Host::Address(IpAddr::V6(address)) => format!("[{address}]:{}", server.port),
         Host::Address(address) => format!("{address}:{}", server.port),
-    };
-    let first: Vec<String> = servers.iter().take(SERVERS_MAX).map(name).collect();
+    }
+}
+
+/// The first servers as text.
+fn listed(servers: &[String]) -> String {
+    let first: Vec<&str> = servers
+        .iter()
+        .take(SERVERS_MAX)
+        .map(String::as_str)
+        .collect();
     let others = match servers.len().saturating_sub(SERVERS_MAX) {
         0 => String::new(),
         others => format!(" and {others} more"),
