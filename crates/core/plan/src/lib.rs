@@ -60,7 +60,7 @@ pub use http::{
 };
 pub use life::{Churn, ChurnError, Life};
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, ReadTrace, Sequence, Stop};
-pub use modest::{MODEST_COUNT, MODEST_RATE, is_modest};
+pub use modest::{CERTAIN_RATE, MODEST_COUNT, MODEST_RATE, is_extreme, is_modest};
 pub use nearest::{nearest, suggestion, suggestion_of};
 pub use no_proxy::NoProxy;
 pub use pause::{PAUSE_TAIL_MAX, Pause, PauseError};

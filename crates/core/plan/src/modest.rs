@@ -17,6 +17,28 @@ pub fn is_modest(pools: &[Pool]) -> bool {
     count.is_some_and(|count| count <= MODEST_COUNT) || rates.sum::<f64>() <= MODEST_RATE as f64
 }
 
+/// A written rate above this number of requests, or iterations, per second is more likely a typing
+/// error than a load: one machine sends fewer.
+pub const CERTAIN_RATE: u64 = 1_000_000;
+
+/// Whether a load has a written rate that is above [`CERTAIN_RATE`].
+#[must_use]
+pub fn is_extreme(load: &Load) -> bool {
+    let is_written = |law: &&Law| {
+        !matches!(
+            law,
+            Law::Once { .. } | Law::Trace { .. } | Law::Unlimited { .. }
+        )
+    };
+    let (users, laws) = match load {
+        Load::Open { rate, .. } => (1, &rate.0),
+        Load::PerUser { users, rate, .. } => (*users, &rate.0),
+        Load::Closed { .. } => return false,
+    };
+    let rates = laws.iter().filter(is_written).map(law_most);
+    f64::from(users) * rates.fold(0.0, f64::max) > CERTAIN_RATE as f64
+}
+
 /// The highest rate of a load, per second.
 fn rate_most(load: &Load) -> f64 {
     let of = |laws: &[Law]| laws.iter().map(law_most).fold(0.0, f64::max);

@@ -42,16 +42,19 @@ use crate::transport;
 use crate::{ammo, check, feeds, script};
 use drumfire_data::Sources;
 use drumfire_document::Layer as _;
+use drumfire_document::names;
 use drumfire_document::{
     Ask, Count, Diagnostic, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
 use drumfire_plan::{
-    ClockChoice, Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, Inquiry, POOLS_MAX,
-    Plan, PlanParts, Program, Samples, Threads, Threshold, Url, WaitChoice, is_modest,
+    CERTAIN_RATE, ClockChoice, Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion,
+    Inquiry, POOLS_MAX, Plan, PlanParts, Program, Samples, Threads, Threshold, Url, WaitChoice,
+    is_extreme, is_modest,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
+use drumfire_units::rounded::count as grouped;
 use std::sync::Arc;
 
 /// The default seed of all random values. It is fixed, so that a run without a written seed can be
@@ -127,6 +130,9 @@ pub(crate) fn compile_in(
             pool.reach.guard = Some(guard.clone());
         }
     }
+    if !is_owned {
+        note_extreme(&written, &pools, &mut scope);
+    }
     if document.outputs.rows.is_some() {
         for pool in &mut pools {
             pool.samples = Samples::Keep;
@@ -152,6 +158,28 @@ fn clock_for(pools: &[drumfire_plan::Pool]) -> ClockChoice {
     match pools.iter().all(|pool| pool.load.is_open()) {
         true => ClockChoice::Wire,
         false => ClockChoice::Program,
+    }
+}
+
+/// Notes rates that are more likely typing errors than loads. A document that owns its target may
+/// have any rate.
+fn note_extreme(written: &[Pool], pools: &[drumfire_plan::Pool], scope: &mut Scope<'_>) {
+    for (written, pool) in written.iter().zip(pools) {
+        if let Some(rate) = written
+            .load
+            .rate
+            .as_ref()
+            .filter(|_| is_extreme(&pool.load))
+        {
+            let owned = names::setting(&rate.place, "i_own_this_target", "true");
+            let message = format!(
+                "`{}` is above {}/s, which is more than one machine sends; write a lower rate, or \
+                 confirm it with {owned}",
+                rate.value.escape_debug(),
+                grouped(CERTAIN_RATE)
+            );
+            scope.found.add(&rate.place, message);
+        }
     }
 }
 

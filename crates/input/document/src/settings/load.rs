@@ -84,9 +84,9 @@ table! {
         interval: Option<Text> = "Length of an interval of figures, such as `1s`",
             Flag::new(Group::Output, "--interval <TIME>",
                 "Length of an interval in the report and in the live display [default: 1s]");
-        i_own_this_target: Option<Switch> = "Allow more than a modest load on public addresses",
+        i_own_this_target: Option<Switch> = "Allow more than a modest load on public addresses, and rates above 1,000,000/s",
             Flag::new(Group::Load, "--i-own-this-target",
-                "Allow more than 100 requests/s, or 1,000 in total, to public addresses");
+                "Allow more than 100 requests/s, or 1,000 in total, to public addresses, and rates above 1,000,000/s");
     } []
 }
 
