@@ -132,6 +132,8 @@ struct Command {
     /// The user and the password, which an `Authorization` field overrides.
     user: Option<String>,
     auth: Auth,
+    /// The options of ways to authenticate that a plan lacks, since the last `--basic`.
+    other_auths: Vec<String>,
     is_head: bool,
     data_in_query: bool,
     is_json: bool,
@@ -202,6 +204,11 @@ impl Command {
             }
         }
         self.note_redirects(all);
+        for name in &self.other_auths {
+            all.note(format!(
+                "`{name}` is not imported: the plan sends no user and no password"
+            ));
+        }
         let tls = &mut all.document.defaults.tls;
         if tls.key.is_none() {
             // curl looks for the key beside the certificate.
@@ -338,16 +345,17 @@ impl Command {
     /// Processes a flag about authentication; returns whether it was one.
     fn auth_flag(&mut self, name: &str, all: &mut ImportedRequests) -> bool {
         match name {
-            "--basic" => self.auth = Auth::Basic,
+            "--basic" => {
+                self.auth = Auth::Basic;
+                self.other_auths.clear();
+            }
             "--anyauth" => all.note(
                 "`--anyauth` is not imported; the plan sends the user by Basic authentication"
                     .to_owned(),
             ),
             "--aws-sigv4" | "--digest" | "--negotiate" | "--ntlm" | "--ntlm-wb" => {
                 self.auth = Auth::Other;
-                all.note(format!(
-                    "`{name}` is not imported: the plan sends no user and no password"
-                ));
+                self.other_auths.push(name.to_owned());
             }
             _ => return false,
         }

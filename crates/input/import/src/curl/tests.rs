@@ -16,6 +16,11 @@ const SENT: &[(&str, &[&str], &[&str])] = &[
         &[],
     ),
     ("-X wHat http://h/", &["method: wHat"], &["WHAT"]),
+    (
+        "-u me:pw --digest --basic http://h/",
+        &["Authorization: Basic bWU6cHc="],
+        &[],
+    ),
     ("-- http://h/-a", &["get: /-a"], &[]),
     (
         "-d a --json b --json c -d d http://h/",
