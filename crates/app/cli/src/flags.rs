@@ -28,6 +28,7 @@ pub(crate) use settings::{
 };
 pub(crate) use ui::UiFlags;
 
+use crate::schemas;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use drumfire_document::form::Setting;
@@ -159,9 +160,14 @@ pub(crate) enum Command {
     Import(ImportFlags),
     /// Print the JSON Schema of plans or results
     Schema {
-        /// The format: plan, summary, interval, comparison or history
-        #[arg(value_name = "FORM", hide_possible_values = true)]
-        contract: Contract,
+        /// The format: plan, summary, interval, comparison, history, capacity, runs, info, event or
+        /// cluster
+        #[arg(
+            value_name = "FORM",
+            hide_possible_values = true,
+            value_parser = PossibleValuesParser::new(schemas::names())
+        )]
+        form: String,
     },
     /// Start the built-in test server
     Serve(Box<ServeFlags>),
@@ -436,16 +442,6 @@ pub(crate) struct PruneFlags {
     /// Delete the runs instead of listing them
     #[arg(long)]
     pub(crate) yes: bool,
-}
-
-/// A form that others read or write, with a JSON Schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Contract {
-    Plan,
-    Summary,
-    Interval,
-    Comparison,
-    History,
 }
 
 /// The form of a text that is imported.

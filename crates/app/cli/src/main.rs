@@ -34,6 +34,7 @@ mod reflect;
 mod results;
 mod rows;
 mod runs_folder;
+mod schemas;
 mod session;
 mod signals;
 mod spelling;
@@ -181,7 +182,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Resume(flags) => command::resume::run(&flags, output),
         Command::Check(flags) => command::check::run(&flags, output),
         Command::New(flags) => command::new::run(&flags, output),
-        Command::Schema { contract } => command::schema::run(contract, output),
+        Command::Schema { form } => command::schema::run(&form, output),
         Command::Import(flags) => command::import::run(&flags, output),
         Command::Serve(flags) => command::serve::run(&flags, output),
         Command::Ui(flags) => command::ui::run(&flags, output),
