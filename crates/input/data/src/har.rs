@@ -6,9 +6,11 @@ use crate::log_time;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_plan::percent;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// An archive.
 #[derive(Debug, Deserialize)]
@@ -65,9 +67,31 @@ pub struct HarRequest {
     /// The size of the body, in bytes; some programs write -1 or a text.
     #[serde(default)]
     body_size: Value,
+    /// The keys that are not read.
+    #[serde(flatten)]
+    others: BTreeMap<String, IgnoredAny>,
 }
 
+/// The keys of a request that change the sent request.
+pub(crate) const REQUEST_KEYS: [&str; 6] = [
+    "method",
+    "url",
+    "headers",
+    "cookies",
+    "queryString",
+    "postData",
+];
+
+/// Further keys of a request in HAR 1.2. They do not change the sent request.
+const IDLE_KEYS: [&str; 3] = ["comment", "headersSize", "httpVersion"];
+
 impl HarRequest {
+    /// The keys that HAR 1.2 lacks. Keys of a program itself begin with `_` (section 3).
+    pub(crate) fn unknown_keys(&self) -> impl Iterator<Item = &str> {
+        let others = self.others.keys().map(String::as_str);
+        others.filter(|key| !key.starts_with('_') && !IDLE_KEYS.contains(key))
+    }
+
     /// Whether it went over HTTP: there are `data:`, `blob:` and `wss:`, too.
     #[must_use]
     pub fn is_http(&self) -> bool {

@@ -2,8 +2,9 @@
 
 use super::AmmoError;
 use super::batch::Batch;
+use super::remark::Remark;
 use super::target::start_entry;
-use crate::har::{HarArchive, HarContent, HarEntry, HarPair};
+use crate::har::{HarArchive, HarContent, HarEntry, HarPair, REQUEST_KEYS};
 use drumfire_plan::{Header, Method, percent};
 
 /// The entries of an archive. Those that did not go over HTTP (`data:`, `blob:`, WebSockets) are
@@ -30,6 +31,10 @@ pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
 
 fn push_request(entry: &HarEntry, out: &mut Batch) -> Result<(), String> {
     let request = &entry.request;
+    out.remark(request.unknown_keys().map(|key| Remark::UnknownKey {
+        key: key.to_owned(),
+        known: &REQUEST_KEYS,
+    }));
     Method::parse(&request.method).map_err(|error| error.to_string())?;
     start_entry(&request.method, &request.url(), out)?;
     out.time(entry.started());

@@ -322,6 +322,13 @@ fn keys_of_objects_that_are_not_used_are_noted_once_with_their_line() {
                 "f:2: the key `payload` is given twice; its last value is used",
             ],
         ),
+        (
+            AmmoFormat::Har,
+            r#"{"log": {"entries": [{"request": {"method": "GET", "url": "http://a.test/",
+                "httpVersion": "HTTP/1.1", "headersSize": -1, "bodySize": 0, "_own": 1,
+                "header": [{"name": "A", "value": "1"}]}}]}}"#,
+            &["f: the unknown key `header` is not used; did you mean `headers`?"],
+        ),
     ] {
         assert_eq!(notes(text, &options(format)), noted, "{text}");
     }
