@@ -38,6 +38,8 @@ pub const VALUE: &str = "value";
 pub struct Feed {
     columns: Vec<Column>,
     rows: u64,
+    /// A remark on the rows of a file, which are read all the same.
+    note: Option<String>,
     table: Table,
 }
 
@@ -196,6 +198,7 @@ impl Feed {
         Self {
             columns: vec![Column::plain(VALUE.to_owned())],
             rows: range.count(),
+            note: None,
             table: Table::Range(range),
         }
     }
@@ -207,6 +210,7 @@ impl Feed {
         Self {
             columns: names.map(|name| Column::plain(name.to_owned())).collect(),
             rows: generated.rows(),
+            note: None,
             table: Table::Generated(generated),
         }
     }
@@ -224,8 +228,15 @@ impl Feed {
         Ok(Self {
             columns: columns.collect(),
             rows: rows as u64,
+            note: None,
             table: Table::Cells(cells.into()),
         })
+    }
+
+    /// A remark on the rows of a file, which are read all the same.
+    #[must_use]
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// The names of the columns.

@@ -171,6 +171,22 @@ impl Bodies {
         (self.list.len() > 1 || self.shared.is_once()).then_some(&self.shared)
     }
 
+    /// The templates of all bodies.
+    fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.list.iter().flat_map(|body| {
+            let (own, pieces) = match body {
+                BodyText::Fixed(_) => (None, &[][..]),
+                BodyText::Template(template) => (Some(template), &[][..]),
+                BodyText::Parted(pieces) => (None, &pieces[..]),
+            };
+            let pieces = pieces.iter().filter_map(|piece| match piece {
+                BodyPiece::Template(template) => Some(template),
+                BodyPiece::Bytes(_) => None,
+            });
+            own.into_iter().chain(pieces)
+        })
+    }
+
     /// For how many requests the feeds of its templates have rows.
     fn count(&self) -> Option<u64> {
         let templates = self.list.iter().filter_map(|body| match body {
@@ -301,6 +317,17 @@ impl RequestTemplates {
 }
 
 impl RequestData for RequestTemplates {
+    fn notes(&self) -> Vec<String> {
+        let target = self.target.iter();
+        let fields = self.fields.iter().map(|field| &field.template);
+        let bodies = self.body.iter().flat_map(|bodies| bodies.templates());
+        let templates = target.chain(fields).chain(bodies);
+        let mut notes: Vec<String> = templates.flat_map(Template::notes).collect();
+        notes.sort_unstable();
+        notes.dedup();
+        notes
+    }
+
     fn varying(&self) -> Varying {
         Varying {
             target: self.target.is_some(),

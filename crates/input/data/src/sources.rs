@@ -264,6 +264,16 @@ impl Sources {
         counts.min()
     }
 
+    /// The remarks on these feeds, each with the feed's name.
+    pub(crate) fn notes(&self, feeds: &[usize]) -> Vec<String> {
+        let sources = feeds.iter().filter_map(|&at| self.feeds.get(at));
+        let notes = sources.filter_map(|source| {
+            let note = source.feed.note()?;
+            Some(format!("the feed `{}`: {note}", source.name))
+        });
+        notes.collect()
+    }
+
     /// The names of the variables that are set.
     pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
         let set = self.variables.iter().filter(|variable| variable.is_set);

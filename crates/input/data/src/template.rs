@@ -165,6 +165,11 @@ impl Template {
         self.language.count()
     }
 
+    /// The remarks on the feeds that the template reads.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.language.notes()
+    }
+
     /// The variables of the user that the template may read.
     #[must_use]
     pub fn variables(&self) -> &[VariableId] {
@@ -285,6 +290,11 @@ impl Language {
     /// The number of requests for which the feeds have rows, as for [`Template::count`].
     pub(crate) fn count(&self) -> Option<u64> {
         self.sources.count(&self.feeds)
+    }
+
+    /// The remarks on the feeds that the expressions read.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.sources.notes(&self.feeds)
     }
 
     /// The variables of the user that may be read.

@@ -51,16 +51,27 @@ pub(super) struct StrayQuote {
     pub(super) advice: &'static str,
 }
 
+/// The quotes of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quotes {
+    /// None, or around whole values.
+    Whole,
+    /// Some are within a value that does not begin with one, which RFC 4180 does not allow. They are
+    /// part of the value.
+    Within,
+}
+
 impl CsvForm {
     /// Checks that each value of a row is enclosed in quotes as a whole, or not at all. Quotes within
     /// a value that does not begin with one are part of it.
     ///
     /// # Errors
     /// The first value with a blank before its opening quote, or with text after its closing one.
-    pub(super) fn check_quotes(&self, row: &[u8]) -> Result<(), StrayQuote> {
+    pub(super) fn check_quotes(&self, row: &[u8]) -> Result<Quotes, StrayQuote> {
         let Some(quote) = self.quote.filter(|quote| memchr(*quote, row).is_some()) else {
-            return Ok(());
+            return Ok(Quotes::Whole);
         };
+        let mut quotes = Quotes::Whole;
         let is_blank = |byte: &&u8| matches!(**byte, b' ' | b'\t') && **byte != self.delimiter;
         let mut at = 0;
         for column in 1_u32.. {
@@ -85,14 +96,18 @@ impl CsvForm {
                     });
                 }
             } else {
-                at += memchr(self.delimiter, rest).unwrap_or(rest.len());
+                let length = memchr(self.delimiter, rest).unwrap_or(rest.len());
+                if memchr(quote, &rest[..length]).is_some() {
+                    quotes = Quotes::Within;
+                }
+                at += length;
             }
             if at >= row.len() {
                 break;
             }
             at += 1;
         }
-        Ok(())
+        Ok(quotes)
     }
 
     /// The word for another usual delimiter that a text contains.

@@ -1,5 +1,6 @@
 //! A file of rows, as it is read once before the run.
 
+use super::csv_rows::Quotes;
 use super::json_rows::{JsonColumns, JsonRows};
 use super::row_reader::{FeedFormat, RowReader};
 use super::row_step::RowStep;
@@ -16,6 +17,8 @@ struct Reading<'a> {
     columns: Vec<String>,
     json: JsonColumns,
     rows: u64,
+    /// The first line with quotes within a value that does not begin with one.
+    quotes_within: Option<u64>,
     kept: Kept,
 }
 
@@ -59,6 +62,7 @@ impl<'a> Reading<'a> {
             },
             json: JsonColumns::default(),
             rows: 0,
+            quotes_within: None,
             kept: match (index, format) {
                 (Some(index), _) => Kept::Index(index),
                 (None, FeedFormat::Json | FeedFormat::JsonLines) => Kept::Json(Vec::new()),
@@ -82,11 +86,14 @@ impl<'a> Reading<'a> {
                     let at = line + window.lines_before(row.start);
                     if let FeedFormat::Csv(form) = self.format {
                         let checked = form.check_quotes(&rest[row.clone()]);
-                        checked.map_err(|stray| {
+                        let quotes = checked.map_err(|stray| {
                             let before = window.lines_before(row.start + stray.at);
                             FeedError::at_line(line + before, stray.message)
                                 .with_advice(stray.advice)
                         })?;
+                        if quotes == Quotes::Within {
+                            self.quotes_within.get_or_insert(at);
+                        }
                     }
                     let text = text(&rest[row], at)?;
                     if has_names {
@@ -240,6 +247,12 @@ impl<'a> Reading<'a> {
         Ok(Feed {
             columns,
             rows: self.rows,
+            note: self.quotes_within.map(|line| {
+                format!(
+                    "line {line} has a quote within a value that does not begin with one; it is part \
+                     of the value, though RFC 4180 does not allow it"
+                )
+            }),
             table: match self.kept {
                 Kept::Cells(cells) => Table::Cells(cells.into()),
                 Kept::Json(rows) => Table::Cells(self.json.cells(rows).into()),

@@ -30,6 +30,21 @@ fn csv_has_a_header_and_quotes() {
     assert_eq!(table(&feed), [["a \"b\"\n,c", "7"], ["d", ""]]);
 }
 
+/// A quote within a value is part of it, and noted, because other readers may refuse it.
+#[test]
+fn a_quote_within_a_value_is_noted() {
+    let feed = csv(b"a,b\n1,x\n2,5\" pipe\n3,6\" pipe\n").unwrap();
+    assert_eq!(table(&feed)[1], ["2", "5\" pipe"]);
+    let note = feed.note().unwrap();
+    assert!(
+        note.starts_with("line 3 has a quote within a value"),
+        "{note}"
+    );
+    for whole in [&b"a,b\n1,\"x \"\"y\"\"\"\n"[..], b"a\n1\n"] {
+        assert_eq!(csv(whole).unwrap().note(), None);
+    }
+}
+
 /// Each name is looked for once among those before it: a hundred thousand take no time to speak of.
 #[test]
 fn very_many_columns_are_looked_at_once() {
