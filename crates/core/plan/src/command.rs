@@ -167,7 +167,7 @@ impl StopReason {
     #[must_use]
     pub const fn early_note(self) -> Option<&'static str> {
         Some(match self {
-            Self::Signal => "a signal ended the run before its planned end",
+            Self::Signal => "the run was interrupted before its planned end",
             Self::Threshold => "a threshold ended the run before its planned end",
             Self::Command => "a command ended the run before its planned end",
             Self::Lost => "the loss of all agents ended the run before its planned end",

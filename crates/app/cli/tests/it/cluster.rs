@@ -381,7 +381,7 @@ fn a_signal_drains_all_agents() {
     let run = run.finish(LIMIT);
     assert_eq!(run.code, Some(4), "{}{}", run.stdout, run.stderr);
     let stdout = &run.stdout;
-    assert!(stdout.contains("a signal ended the run"), "{stdout}");
+    assert!(stdout.contains("the run was interrupted"), "{stdout}");
     assert!(stdout.contains("0 in flight"), "{stdout}");
 }
 

@@ -200,7 +200,7 @@ fn check_drained(report: &Report, serve: Serve) {
     assert_eq!(report.n("requests.in_flight"), 0, "{:#}", report.short());
     assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
     assert!(
-        report.notes().contains("a signal ended the run"),
+        report.notes().contains("the run was interrupted"),
         "{:#}",
         report.short()
     );
