@@ -86,7 +86,20 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
     if command == "grpc" {
         said.extend(own.windows(2).find_map(|pair| positional(pair[0], pair[1])));
     }
+    // wrk's duration is a mistake only beside its other flags: alone, it may be a body.
+    if command == "http" && !said.is_empty() {
+        said.extend(data_of(&own).and_then(duration_as_body));
+    }
     (!said.is_empty()).then(|| said.join("\ndrumfire: "))
+}
+
+/// The value of `-d`, after it or in the same argument.
+fn data_of<'a>(own: &[&'a str]) -> Option<&'a str> {
+    let at = own.iter().position(|arg| arg.starts_with("-d"))?;
+    match own[at].strip_prefix("-d") {
+        Some("") => own.get(at + 1).copied(),
+        joined => joined,
+    }
 }
 
 /// A file after `--lines` without an `=`. The flag may stand alone, so the file would be read as a

@@ -49,6 +49,7 @@ mod trust;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
+use drumfire_plan::suggestion;
 use exit::{Exit, Failure};
 #[cfg(feature = "cluster")]
 use flags::ClusterAct;
@@ -221,6 +222,11 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     } else if first == "version" {
         args[0] = "--version".into();
     } else if first.starts_with('-') && !["-h", "--help", "-V", "--version"].contains(&&*first) {
+        let near = suggestion(&first, ["--help", "--version"]);
+        if !near.is_empty() {
+            let shown = first.escape_debug();
+            return Err(Failure::usage(format!("unknown flag `{shown}`{near}")));
+        }
         let mut others = args.iter().skip(1).map(|arg| arg.to_string_lossy());
         let what = match others.any(|arg| is_url(&arg)) {
             true => "`drumfire http` with these flags and the URL",

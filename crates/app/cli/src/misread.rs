@@ -139,8 +139,10 @@ impl Mistake<'_> {
         let others: Vec<String> = others.iter().map(|other| self.place(other)).collect();
         if others == [place.as_str()] {
             return match flag.starts_with("--data ") {
-                true => format!("{place} is used twice; join form fields as {place} 'a=1&b=2'"),
-                false => format!("{place} is used twice; use it once"),
+                true => {
+                    format!("{place} is used more than once; join form fields as {place} 'a=1&b=2'")
+                }
+                false => format!("{place} is used more than once; use it once"),
             };
         }
         let others = match others.is_empty() {

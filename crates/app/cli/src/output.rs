@@ -183,6 +183,27 @@ pub(crate) enum Destination {
     File(PathBuf),
 }
 
+/// The forms of results by their settings, with the usual endings of files.
+const FORMS: [(&str, &str, &str); 5] = [
+    ("html", "HTML", "html"),
+    ("json", "JSON", "json"),
+    ("csv", "CSV", "csv"),
+    ("junit", "XML", "xml"),
+    ("markdown", "Markdown", "md"),
+];
+/// The endings of files that no setting writes.
+const OTHER_ENDINGS: [&str; 3] = ["pdf", "png", "svg"];
+
+/// The form of a setting and its ending, if the name of the file has the ending of another form.
+fn form_of_other_name(flag: &str, path: &Path) -> Option<(&'static str, &'static str)> {
+    let setting = flag.rsplit(['-', ' ', '.']).next()?;
+    let (_, form, ending) = FORMS.iter().find(|(of, ..)| *of == setting)?;
+    let own = path.extension()?.to_str()?.to_ascii_lowercase();
+    let mut others = FORMS.iter().map(|(.., other)| *other).chain(OTHER_ENDINGS);
+    let is_other = own != *ending && others.any(|other| other == own);
+    is_other.then_some((*form, *ending))
+}
+
 /// Why a file could not be written. If its folder is missing, the text names the folder.
 pub(crate) fn why_not_written(path: &Path, error: &io::Error) -> String {
     let folder = path
@@ -212,6 +233,12 @@ impl Destination {
                 Untrusted::new(&shown).escaped(Unicode::On)
             );
             return Err(Failure::usage(message));
+        }
+        if let Some((form, ending)) = form_of_other_name(flag, path) {
+            return Err(Failure::usage(format!(
+                "{flag}: {} would contain {form}; write a name that ends in .{ending}",
+                path.display()
+            )));
         }
         let wrong = |error: io::Error| {
             let why = why_not_written(path, &error);

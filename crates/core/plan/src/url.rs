@@ -268,8 +268,15 @@ fn split_scheme(text: &str) -> Result<(Scheme, &str), UrlError> {
     };
     if let Some((name, rest)) = text.split_once("://").filter(|(name, _)| is_name(name)) {
         let scheme = Scheme::named(name).ok_or_else(|| {
+            // `htp`, `htpp`, `htps`
+            let is_near = name.starts_with(['h', 'H']) && name.len() < 7;
+            let right = match (is_near, name.ends_with(['s', 'S'])) {
+                (true, true) => "; did you mean `https`?",
+                (true, false) => "; did you mean `http`?",
+                (false, _) => "; write http:// or https://",
+            };
             UrlError::new(format!(
-                "scheme `{}` is not supported; write http:// or https://",
+                "scheme `{}` is not supported{right}",
                 excerpt(name)
             ))
         })?;
@@ -280,7 +287,7 @@ fn split_scheme(text: &str) -> Result<(Scheme, &str), UrlError> {
         Some((Scheme::named(name)?.as_str(), rest))
     });
     let bare = bare.unwrap_or(("", text));
-    let (name, rest) = (bare.0, excerpt(bare.1.trim_start_matches('/')));
+    let (name, rest) = (bare.0, excerpt(bare.1.trim_start_matches([':', '/'])));
     if rest.is_empty() {
         return Err(UrlError::new(
             "the URL has no host; write http://host:port/path",

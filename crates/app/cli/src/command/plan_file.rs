@@ -110,11 +110,14 @@ impl PlanFile {
         draft
     }
 
-    /// All mistakes of the plan: a line for each one, followed by the marked line of the file.
+    /// All mistakes of the plan: a line for each one, followed by the marked line of the file. The
+    /// mistakes of another tool's file are of no use.
     pub(crate) fn failure(&self, found: &[Diagnostic]) -> Failure {
+        if let Some(words) = foreign(&self.name, &self.text) {
+            return Failure::usage(format!("{}: {words}", self.name));
+        }
         let shown: Vec<String> = found.iter().map(|found| self.shown(found)).collect();
-        let failure = Failure::of_lines(shown, found);
-        failure.with_remedy(foreign(&self.name, &self.text))
+        Failure::of_lines(shown, found)
     }
 
     fn shown(&self, found: &Diagnostic) -> String {
@@ -154,22 +157,22 @@ pub(crate) fn syntax(name: &str) -> Syntax {
     }
 }
 
-/// The remedy if the file belongs to another tool.
-fn foreign(name: &str, text: &str) -> &'static str {
+/// The mistake and its remedy if the file belongs to another tool.
+fn foreign(name: &str, text: &str) -> Option<&'static str> {
     let has_key = |key: &str| {
         let mut lines = text.lines();
         lines.any(|line| line.trim_start_matches([' ', '-']).starts_with(key))
     };
     let extension = Path::new(name).extension().and_then(|e| e.to_str());
     match extension {
-        Some("js" | "ts" | "lua" | "py" | "scala" | "jmx") => {
-            "\ndrumfire: this is another tool's script; to create a plan, use \
-             `drumfire http FLAGS URL --print-plan`"
-        }
-        _ if has_key("gun:") && has_key("ammo:") => {
-            "\ndrumfire: this is a Pandora configuration; to run it, use `drumfire pandora`; to \
-             convert it to a plan, add --print-plan"
-        }
-        _ => "",
+        Some("js" | "ts" | "lua" | "py" | "scala" | "jmx") => Some(
+            "this is another tool's script; to create a plan, use `drumfire http FLAGS URL \
+             --print-plan`",
+        ),
+        _ if has_key("gun:") && has_key("ammo:") => Some(
+            "this is a Pandora configuration; to run it, use `drumfire pandora`; to convert it to a \
+             plan, add --print-plan",
+        ),
+        _ => None,
     }
 }

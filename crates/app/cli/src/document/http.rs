@@ -74,7 +74,7 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
             number if habits::rate_as_url(number, is_quiet).is_some() => {
                 habits::rate_as_url(number, is_quiet)
             }
-            "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" => {
+            method if METHODS.contains(&method) => {
                 Some(format!("to set the method, use -X {shown}"))
             }
             socket if socket.starts_with("unix:") => {
@@ -95,6 +95,9 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+/// The methods of HTTP that users write.
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// A URL with its scheme. If the scheme was missing, a note is added.
 fn url(given: &str, place: Place, notes: &mut Vec<String>) -> Text {
@@ -151,6 +154,13 @@ fn requests(
                 }
             },
         }
+    }
+    let upper = method.value.to_ascii_uppercase();
+    if upper != method.value && METHODS.contains(&upper.as_str()) {
+        let shown = method.value.escape_debug();
+        notes.push(format!(
+            "methods are case-sensitive: `{shown}` is not {upper}; for {upper}, use -X {upper}"
+        ));
     }
     Ok(requests)
 }

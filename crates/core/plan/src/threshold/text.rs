@@ -5,6 +5,7 @@ use crate::nearest::suggestion_and;
 use crate::scan::{Scan, excerpt};
 use crate::{Comparison, Metric, Role, Threshold, ThresholdError, Times};
 use drumfire_units::{Nanos, Rate, rate_in_words};
+use std::borrow::Cow;
 use std::str::FromStr;
 
 /// The maximum length of an expression in bytes.
@@ -447,8 +448,11 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
     scan.skip_space();
     let at = scan.position();
     let text = scan.take_while(|c| !c.is_whitespace());
-    let shown = excerpt(text);
     let unit = unit_of(metric);
+    let spaced = matches!(unit, Unit::Time).then(|| with_unit(scan, text));
+    let text = spaced.flatten().unwrap_or(Cow::Borrowed(text));
+    let text = &*text;
+    let shown = excerpt(text);
     if matches!(unit, Unit::PerSecond)
         && let Some((words, meant)) = bound_in_words(text, scan.rest())
     {
@@ -489,6 +493,17 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
         None if text.is_empty() => fail(at, format!("a bound is missing; write {right}")),
         None => fail(at, format!("invalid bound `{shown}`; write {right}")),
     }
+}
+
+/// A number with the unit of time that follows it after blanks, as in `50 ms`.
+fn with_unit<'a>(scan: &mut Scan<'a>, number: &'a str) -> Option<Cow<'a, str>> {
+    decimal(number)?;
+    let mut words = scan.rest().split_whitespace();
+    let whole = format!("{number}{}", words.next()?);
+    whole.parse::<Nanos>().ok()?;
+    scan.skip_space();
+    scan.take_while(|c| !c.is_whitespace());
+    Some(Cow::Owned(whole))
 }
 
 /// A rate in words, up to the words that may follow a bound, and its correct notation.

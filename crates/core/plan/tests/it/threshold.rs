@@ -32,6 +32,7 @@ fn metrics_of_a_run() {
     let lag = of(Times::Lag, p(0.99));
     for (text, metric, comparison, bound, canonical) in [
         ("p99<50ms", p(0.99), Less, 5e7, "p99<50ms"),
+        ("p99 < 50 ms", p(0.99), Less, 5e7, "p99<50ms"),
         ("p99.9<=1s", p(0.999), AtMost, 1e9, "p99.9<=1s"),
         ("p(99.99) < 1s", p(0.9999), Less, 1e9, "p99.99<1s"),
         ("p100<2s", p(1.0), Less, 2e9, "p100<2s"),

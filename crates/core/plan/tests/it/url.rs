@@ -76,6 +76,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("https:example.com", "`https://example.com`"),
     ("http:/example.com", "`http://example.com`"),
     ("h/?u=http://x", "does not begin with a scheme and `://`"),
+    ("://x", "write `http://x`"),
+    ("htp://h/", "`htp` is not supported; did you mean `http`?"),
     (
         "ftp://h/",
         "`ftp` is not supported; write http:// or https://",
