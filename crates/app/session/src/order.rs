@@ -65,7 +65,8 @@ fn pool_of(name: &str, info: &RunInfo) -> Result<u16, String> {
 fn change(act: ChangeKind, argument: &str) -> Result<Change, String> {
     let law = || {
         let law = argument.parse::<Sequence>();
-        law.map_err(|error| error.to_string())
+        // The text is short, so that a position in it is of no use.
+        law.map_err(|error| error.message)
     };
     Ok(match act {
         ChangeKind::Rate if is_nothing(argument) => {
@@ -96,4 +97,23 @@ fn is_nothing(rate: &str) -> bool {
         .trim()
         .trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '/');
     number.parse() == Ok(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Order;
+    use drumfire_measure::{Model, PoolInfo, RunInfo};
+    use drumfire_plan::ChangeKind;
+
+    #[test]
+    fn a_mistake_has_no_position() {
+        let info = RunInfo::new(vec![PoolInfo::new("main", Model::Open, ["GET /"])]);
+        let order = Order {
+            act: ChangeKind::Rate,
+            argument: Some("5x/s"),
+            pool: None,
+        };
+        let why = order.command(&info).expect_err("it is no rate");
+        assert!(why.starts_with("`5x/s` is neither"), "{why}");
+    }
 }
