@@ -141,6 +141,8 @@ enum Value {
     Own(String),
     /// A text that a server, a file or a plan supplied.
     Foreign(String),
+    /// An address, a name or a rule that a server, a file or a plan supplied.
+    Code(String),
     /// Texts of this program, each with an ink.
     Inked(Vec<(String, Ink)>),
     /// A part of a whole, drawn as a bar.
@@ -160,9 +162,15 @@ impl Cell {
         Self::plain(Value::Foreign(text.into()))
     }
 
+    /// A cell with an address, a name or a rule from outside. Printers mask and escape it; Markdown
+    /// prints it as code, in which an address is no link.
+    pub(crate) fn code(text: impl Into<String>) -> Self {
+        Self::plain(Value::Code(text.into()))
+    }
+
     /// A cell with the name of a step, which may be a URL.
     pub(crate) fn url(text: &str) -> Self {
-        Self::foreign(secret::url(text))
+        Self::code(secret::url(text))
     }
 
     const fn plain(value: Value) -> Self {
@@ -290,7 +298,9 @@ impl Cell {
                 let pieces = pieces.iter().map(|(text, _)| in_letters(text, unicode));
                 pieces.collect()
             }
-            Value::Foreign(text) => foreign(&in_letters(text, unicode), unicode),
+            Value::Foreign(text) | Value::Code(text) => {
+                foreign(&in_letters(text, unicode), unicode)
+            }
             Value::Bar(..) => String::new(),
             Value::Spark(spark, _) => spark.blocks(unicode),
         }
@@ -304,6 +314,11 @@ impl Cell {
     /// Whether the cell has no value.
     pub(crate) const fn is_missing(&self) -> bool {
         matches!(self.value, Value::Missing)
+    }
+
+    /// Whether the text is code.
+    pub(crate) const fn is_code(&self) -> bool {
+        matches!(self.value, Value::Code(_))
     }
 
     /// Whether the cell is a text without letters.

@@ -1,11 +1,12 @@
 //! Sections as Markdown (CommonMark with the tables of GitHub): for comments, wikis and the summary
 //! of a pipeline's step.
 //!
-//! Letters of a foreign text that have a meaning in Markdown get a backslash, and control
-//! characters are spelled out. Marks are characters, since a comment has no colours.
+//! The heading is the answer. Addresses, names of steps and rules are code, in which GitHub makes no
+//! links. Letters of any other foreign text that have a meaning in Markdown get a backslash, and
+//! control characters are spelled out. Marks are characters, since a comment has no colours.
 
 use crate::answers::{Grade, answers, target_words};
-use crate::grid::{Column, Grid, Kind};
+use crate::grid::{Cell, Column, Grid, Kind};
 use crate::quantity::{quantile, share};
 use crate::remedy::{Naming, sentence};
 use crate::secret;
@@ -20,7 +21,10 @@ const MEANT: &str = r"\`*_{}[]<>#|~&";
 /// The summary of a finished run. Remedies name settings as the run's caller knows them.
 #[must_use]
 pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
-    let target = escaped(&secret::excerpt(&summary.info.target));
+    let target = code(&foreign(
+        &secret::excerpt(&summary.info.target),
+        Unicode::On,
+    ));
     let mut out = format!("## {}\n\n{target}\n\n", heading(summary));
     print_answers(&mut out, summary, naming);
     print_grid(&mut out, &verdict::thresholds(&summary.thresholds));
@@ -116,8 +120,7 @@ pub(crate) fn print(out: &mut String, section: &Section) {
 /// Appends facts as an item of a list.
 fn print_facts(out: &mut String, facts: &Facts) {
     let items = facts.items.iter();
-    let items = items.map(|item| escaped(&item.text(Unicode::On)));
-    let items: Vec<String> = items.collect();
+    let items: Vec<String> = items.map(text_of).collect();
     out.push_str(&format!("- **{}**: {}\n", facts.label, items.join(" · ")));
 }
 
@@ -138,10 +141,31 @@ fn print_grid(out: &mut String, grid: &Grid) {
     for row in &grid.rows {
         let cells = row.cells.iter().zip(&grid.columns);
         let cells = cells.filter(|(_, column)| shown(column));
-        let cells = cells.map(|(cell, _)| escaped(&cell.text(Unicode::On)));
+        let cells = cells.map(|(cell, _)| text_of(cell));
         out.push_str(&line(cells.collect()));
     }
     out.push('\n');
+}
+
+/// The text of a cell.
+fn text_of(cell: &Cell) -> String {
+    let text = cell.text(Unicode::On);
+    match cell.is_code() {
+        true => code(&text),
+        false => escaped(&text),
+    }
+}
+
+/// A text as code, or as an escaped text if it has a letter that code can't contain everywhere: a
+/// backtick, a bar, which ends a cell of a table, or a backslash, which may stand before one. Code
+/// loses spaces at both ends.
+pub(crate) fn code(text: &str) -> String {
+    let is_plain =
+        !text.is_empty() && !text.contains(['`', '|', '\\']) && text.trim().len() == text.len();
+    match is_plain {
+        true => format!("`{text}`"),
+        false => escaped(text),
+    }
 }
 
 /// A text that means nothing to Markdown, nor to GitHub's search for users. A URL is code, because

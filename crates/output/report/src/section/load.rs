@@ -40,7 +40,7 @@ pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
         }
         Facts::lines("Load", pools.chain([Cell::new(run.join(" · "))]).collect())
     };
-    let target = Facts::lines("Target", vec![Cell::foreign(target(summary))]);
+    let target = Facts::lines("Target", vec![Cell::code(target(summary))]);
     let warmup = left_out(summary).into_iter().map(Cell::new).collect();
     let warmup = Facts::lines("Warm-up", warmup);
     let explanation = match summary.model() {

@@ -86,7 +86,7 @@ pub(crate) fn thresholds(thresholds: &[ThresholdResult]) -> Grid {
         let measured = format!("{}{}", threshold.actual_text, ended.unwrap_or_default());
         Row::from(vec![
             Cell::new(mark).inked(ink),
-            Cell::foreign(rule(threshold)),
+            Cell::code(rule(threshold)),
             Cell::foreign(measured).inked(plain),
         ])
     });

@@ -46,11 +46,8 @@ fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
                 let row = tables.last_mut().and_then(|table| table.last_mut());
                 row.unwrap().push(cell.take().unwrap());
             }
-            // A sign before a name is code, in which GitHub looks for no user. A URL is code, too, of
-            // which GitHub makes no link.
-            Event::Code(text) if &*text == "@" || is_url(&text) => {
-                cell.iter_mut().for_each(|cell| cell.push_str(&text));
-            }
+            // In code, GitHub looks for no user and makes no link.
+            Event::Code(text) => cell.iter_mut().for_each(|cell| cell.push_str(&text)),
             Event::Text(text) => {
                 assert!(!names_a_user(&text), "{text}");
                 assert!(!text.contains("://"), "GitHub makes a link of {text}");
@@ -90,6 +87,27 @@ fn tables_are_whole() {
         assert_eq!(lines.count(), rows + tables.len(), "{name}");
         assert!(!text.contains(fixture::CANARY));
         assert!(text.starts_with("## ") && text.contains("\n- "));
+        let numbers = text.lines().filter(|line| line.contains("---:"));
+        assert!(numbers.count() > 0 || name == "empty", "{name}");
+    }
+}
+
+/// The heading answers; an address is code, of which GitHub makes no link.
+#[test]
+fn the_heading_is_the_answer() {
+    for (name, run) in fixture::all() {
+        let text = text_of(&run);
+        let heading = text.lines().next().unwrap();
+        let mark = heading.trim_start_matches("## ").chars().next();
+        assert!(
+            mark.is_some_and(|mark| "✅⚠❌".contains(mark)),
+            "{name}: {heading}"
+        );
+        assert!(!heading.contains("http://"), "{name}: {heading}");
+        assert!(
+            text.lines().nth(2).unwrap().starts_with("`http"),
+            "{name}: {text}"
+        );
     }
 }
 
