@@ -49,6 +49,17 @@ pub struct Differences {
     pub least: f64,
 }
 
+/// The tests of several figures of the same pairs, in the order of the figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointTests {
+    /// The probability of each figure, raised for all figures and for the earlier looks.
+    pub probabilities: Vec<f64>,
+    /// The probability that a figure by itself must not exceed to be a finding: an interval of the
+    /// confidence 1 − level excludes 0 if the figure is a finding. The error of the whole for a
+    /// figure that is not a test; `None` if no figure can be a finding.
+    pub levels: Vec<Option<f64>>,
+}
+
 impl InterimLooks {
     /// Whether a look takes place after this number of pairs; the end is always a look.
     #[must_use]
@@ -96,6 +107,13 @@ impl InterimLooks {
     /// All figures must have the same number of pairs, at most [`RUNS_MAX`](crate::RUNS_MAX).
     #[must_use]
     pub fn probabilities(&self, figures: &[Differences], seed: u64) -> Vec<f64> {
+        self.tests(figures, seed).probabilities
+    }
+
+    /// The tests of all figures at the current number of pairs, with the same conditions as
+    /// [`Self::probabilities`].
+    #[must_use]
+    pub fn tests(&self, figures: &[Differences], seed: u64) -> JointTests {
         let pairs = figures.first().map_or(0, |figure| figure.of_pairs.len());
         let outcomes = FlippedSigns::new(pairs, seed);
         let mut ended = vec![false; outcomes.len()];
@@ -115,7 +133,51 @@ impl InterimLooks {
             let share = outcomes.share(count.count());
             if is_test { share } else { 1.0 }
         };
-        look.own().into_iter().map(raised).collect()
+        let own = look.own();
+        let level = self.level(&most, &ended, &outcomes, pairs);
+        JointTests {
+            probabilities: own.iter().copied().map(raised).collect(),
+            levels: own
+                .iter()
+                .map(|(_, is_test)| match is_test {
+                    true => level,
+                    false => Some(self.error),
+                })
+                .collect(),
+        }
+    }
+
+    /// The probability below which a figure by itself is a finding at the last look: at most the
+    /// error, and so small that the outcomes that show as much, with those that ended before, stay
+    /// within [`Self::spent`]. `None` if no figure can be a finding.
+    fn level(
+        &self,
+        most: &[f64],
+        ended: &[bool],
+        outcomes: &FlippedSigns,
+        pairs: usize,
+    ) -> Option<f64> {
+        let bound = self.spent(pairs);
+        let before = ended.iter().filter(|ended| **ended).count();
+        let alive = most.iter().zip(ended).filter(|(_, ended)| !**ended);
+        let mut alive: Vec<f64> = alive.map(|(most, _)| *most).collect();
+        alive.sort_by(f64::total_cmp);
+        // The smallest probability of an outcome that is one too many.
+        let mut at = 0;
+        while at < alive.len() {
+            let next = alive[at];
+            let through = at + alive[at..].partition_point(|most| *most <= next + ROUNDING);
+            if outcomes.share(before + through) > bound {
+                break;
+            }
+            at = through;
+        }
+        match alive.get(at) {
+            _ if at == 0 => None,
+            // Any probability below the next outcome's is a finding, not only those that occur.
+            Some(next) => Some((next - 2.0 * ROUNDING).min(bound)),
+            None => Some(bound),
+        }
     }
 
     /// The maximum probability at which outcomes end at a look, chosen so that the total of ended
@@ -374,6 +436,52 @@ mod tests {
         assert!(ended <= 51, "{ended}");
         // Nearly as many outcomes end as may end.
         assert!(ended >= 40, "{ended}");
+    }
+
+    /// The level decides as the raised probability does, and its interval excludes 0 exactly if the
+    /// figure is a finding.
+    #[test]
+    fn a_level_decides_like_the_probability() {
+        let shifted = [2.0, 2.1, 3.2, 0.4, 5.0, 2.2, 0.9, 1.3, 1.8, 2.7];
+        let mixed = [0.3, -0.4, 0.1, 0.2, -0.5, 0.7, -0.6, 0.9, 0.8, -1.0];
+        let nearly = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, -0.9, 1.8, -0.2];
+        let small = [0.001; 10];
+        for pairs in 6..=10 {
+            let of = |seen: &[f64]| figure(&seen[..pairs]);
+            let figures = [of(&shifted), of(&mixed), of(&nearly), of(&small)];
+            let tests = LOOKS.tests(&figures, 1);
+            assert_eq!(tests.probabilities, LOOKS.probabilities(&figures, 1));
+            let bound = LOOKS.spent(pairs);
+            for (at, figure) in figures.iter().take(3).enumerate() {
+                let own = SignedRank::from_differences(&figure.of_pairs).unwrap().p;
+                let is_found = tests.probabilities[at] <= bound;
+                let level = tests.levels[at];
+                assert_eq!(is_found, level.is_some_and(|level| own <= level), "{at}");
+                let shift = level.and_then(|level| {
+                    SignedRank::shift(&figure.of_pairs, 1.0 - level)
+                        .unwrap()
+                        .interval
+                });
+                let excludes = shift.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+                assert_eq!(is_found, excludes, "{at} of {pairs}: {shift:?}");
+            }
+            close(tests.levels[3].unwrap(), LOOKS.error);
+        }
+        // Four independent figures of six pairs: no outcome is improbable enough.
+        let bits = |mask: u32| -> Vec<f64> {
+            let sign = |at: usize| if mask >> at & 1 == 1 { -1.0 } else { 1.0 };
+            (0..6)
+                .map(|at| sign(at) * (1.0 + at as f64 / 10.0))
+                .collect()
+        };
+        let figures = [0, 0b1, 0b11, 0b111].map(|mask| figure(&bits(mask)));
+        let six = InterimLooks { pairs: 6, ..LOOKS };
+        let tests = six.tests(&figures, 1);
+        close(tests.probabilities[0], 4.0 * 2.0 / 64.0);
+        assert_eq!(tests.levels, [None; 4]);
+        // A single figure of six pairs can be a finding.
+        let level = six.tests(&figures[..1], 1).levels[0].unwrap();
+        assert!((2.0 / 64.0..=0.05).contains(&level), "{level}");
     }
 
     #[test]

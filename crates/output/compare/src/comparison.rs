@@ -81,14 +81,25 @@ pub struct Row {
     pub medians: [f64; 2],
     /// The estimated shift.
     pub shift: f64,
-    /// The ends of the shift's interval; `None` without enough data.
+    /// The ends of the shift's interval at the level at which the figure is tested beside the
+    /// others: the interval excludes 0 exactly if the difference is improbable. `None` without
+    /// enough data. For a single pair, the interval of the figure alone.
     pub interval: Option<(f64, f64)>,
+    /// The confidence of `interval`, from [`CONFIDENCE`] to 1; `None` without an interval.
+    pub confidence: Option<f64>,
+    /// The ends of the interval with [`CONFIDENCE`] for the figure alone, as if no other were
+    /// tested; `None` without enough data.
+    pub interval_alone: Option<(f64, f64)>,
     /// The probability that equal sets differ this much, corrected for the number of figures and of
     /// looks at an experiment. `None` for a single pair.
     pub p: Option<f64>,
     /// The smallest shift that four of five experiments with this spread find; `None` without an
     /// experiment.
     pub detectable: Option<f64>,
+    /// The number of rounds, or of runs of each side, with which runs of this spread would show or
+    /// exclude the least shift, by the figure's own spread; `None` if it is unknown, or above
+    /// [`RUNS_MAX`].
+    pub needed: Option<usize>,
     /// The least shift that matters: that of the terms, or what different clocks explain.
     pub least: f64,
     /// The answer about the candidate; `None` for a single pair.
@@ -209,13 +220,24 @@ impl Comparison {
     /// even differences that all have one direction are too probable over all figures.
     #[must_use]
     pub fn enough(&self) -> usize {
-        let least = |number: usize| match self.rounds {
-            Some(_) => 0.5_f64.powf(number as f64 - 1.0),
-            None => RankSum::least(number, number),
-        };
+        if self.rounds.is_some() {
+            return Rounds::enough_for(self.rows.len());
+        }
         let figures = self.rows.len().max(1) as f64;
-        let is_enough = |number: &usize| least(*number) * figures <= 1.0 - CONFIDENCE;
+        let is_enough =
+            |number: &usize| RankSum::least(*number, *number) * figures <= 1.0 - CONFIDENCE;
         (2..RUNS_MAX).find(is_enough).unwrap_or(RUNS_MAX)
+    }
+
+    /// The undecided figures, each with the number of rounds, or of runs of each side, that would
+    /// decide it; `None` for a figure that needs more than [`RUNS_MAX`], or whose spread is
+    /// unknown. Empty for a single pair.
+    #[must_use]
+    pub fn undecided(&self) -> Vec<(Figure, Option<usize>)> {
+        let enough = self.enough();
+        let open = |row: &&Row| row.answer == Some(Answer::Open);
+        let needed = |row: &Row| (row.figure, row.needed.map(|needed| needed.max(enough)));
+        self.rows.iter().filter(open).map(needed).collect()
     }
 
     /// The answer for all figures: worse if any figure is worse, otherwise better if any is better,
@@ -281,6 +303,17 @@ impl Least {
     fn of_figure(self, figure: Figure, base: f64) -> f64 {
         let of_clocks = self.gap.map_or(0.0, |gap| gap.least(figure, base));
         figure.least(self.of_ratios).max(of_clocks)
+    }
+}
+
+/// The interval of a figure, so that it excludes 0 exactly if the difference is improbable. Equal
+/// differences can make the interval, which ignores ties, contradict the test, which counts them.
+fn agreed((low, high): (f64, f64), shift: f64, is_improbable: bool) -> (f64, f64) {
+    match (is_improbable, low < 0.0 && 0.0 < high) {
+        (true, true) if shift > 0.0 => (0.0, high),
+        (true, true) => (low, 0.0),
+        (true, false) => (low, high),
+        (false, _) => (low.min(0.0), high.max(0.0)),
     }
 }
 

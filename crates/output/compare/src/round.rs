@@ -1,7 +1,8 @@
 //! The rounds of an experiment: their number, their form, and the reason for their end.
 
 use crate::answer::CONFIDENCE;
-use drumfire_stats::InterimLooks;
+use crate::figure::Figure;
+use drumfire_stats::{InterimLooks, SignedRank};
 
 /// The minimum number of rounds of an experiment: fewer rounds can't prove any shift.
 pub const ROUNDS_MIN: usize = 6;
@@ -63,6 +64,21 @@ impl UnsoundRound {
 }
 
 impl Rounds {
+    /// The minimum number of rounds that can show a shift, however the tested figures vary.
+    #[must_use]
+    pub fn enough() -> usize {
+        Self::enough_for(Figure::TESTED.len())
+    }
+
+    /// The minimum number of rounds that can show a shift of one of so many figures, however they
+    /// vary: with fewer, even differences that all have one direction are too probable.
+    pub(crate) fn enough_for(figures: usize) -> usize {
+        let least = |rounds: &usize| SignedRank::least(*rounds) * figures.max(1) as f64;
+        let mut rounds = ROUNDS_MIN..ROUNDS_MAX;
+        let found = rounds.find(|rounds| least(rounds) <= 1.0 - CONFIDENCE);
+        found.unwrap_or(ROUNDS_MAX)
+    }
+
     /// Whether the experiment has a look after `made` rounds.
     #[must_use]
     pub const fn is_look(&self, made: usize) -> bool {
@@ -74,6 +90,16 @@ impl Rounds {
     #[must_use]
     pub fn resolution(&self, spread: f64) -> f64 {
         self.looks().resolution() * spread
+    }
+
+    /// The smallest number of rounds that finds this difference in four of five experiments, if
+    /// runs of one program differ by this spread; `None` above [`ROUNDS_MAX`].
+    pub(crate) fn needed(&self, spread: f64, difference: f64) -> Option<usize> {
+        let planned = |planned: &usize| Self {
+            planned: *planned,
+            ..*self
+        };
+        (ROUNDS_MIN..=ROUNDS_MAX).find(|number| planned(number).resolution(spread) <= difference)
     }
 
     /// The looks at the experiment, and the error probability that they may spend.

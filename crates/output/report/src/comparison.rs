@@ -42,9 +42,14 @@ pub fn markdown_of_baseline(of: &Comparison) -> Vec<u8> {
     below(of, format!("{heading}\n\n{answer}\n\n"))
 }
 
-/// The section of a comparison below a heading, with one line feed at its end.
+/// The section of a comparison below a heading, with one line feed at its end. The table comes
+/// first: it has the reasons of the answer.
 fn below(of: &Comparison, mut out: String) -> Vec<u8> {
-    markdown::print(&mut out, &section(of));
+    let mut section = section(of);
+    section
+        .bodies
+        .sort_by_key(|body| matches!(body, Body::Facts(_)));
+    markdown::print(&mut out, &section);
     out.truncate(out.trim_end().len());
     out.push('\n');
     out.into_bytes()

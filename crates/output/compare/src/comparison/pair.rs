@@ -61,13 +61,17 @@ pub(crate) fn rows(base: &Compared, candidate: &Compared, least: Least) -> (Vec<
         let differences = differences
             .map(|(base, candidate)| figure.scaled(candidate[at]) - figure.scaled(base[at]));
         let interval = interval(differences.filter(|of| of.is_finite()).collect());
+        let interval = interval.map(|(low, high)| (figure.shift(low), figure.shift(high)));
         Some(Row {
             figure: *figure,
             medians,
             shift: figure.shift(to - from),
-            interval: interval.map(|(low, high)| (figure.shift(low), figure.shift(high))),
+            interval,
+            confidence: interval.map(|_| CONFIDENCE),
+            interval_alone: interval,
             p: None,
             detectable: None,
+            needed: None,
             least: least.of_figure(*figure, medians[0]),
             answer: None,
         })

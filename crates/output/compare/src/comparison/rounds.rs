@@ -9,7 +9,7 @@
 //! have the same arrivals in the same seconds, so latencies are compared second by second: if the
 //! machine slows down for some seconds, the medians do not move.
 
-use super::{Least, Row, judge};
+use super::{Least, Row, agreed, judge};
 use crate::answer::CONFIDENCE;
 use crate::compared::Compared;
 use crate::counted;
@@ -40,6 +40,16 @@ struct Measured {
     differences: Differences,
 }
 
+/// The test of a figure beside the others.
+struct FigureTest {
+    /// The raised probability.
+    p: f64,
+    /// The probability that the figure by itself must not exceed.
+    level: Option<f64>,
+    /// Whether equal sides would rarely differ this much.
+    is_improbable: bool,
+}
+
 /// A row for each figure that all runs have, and cautions for the reader.
 pub(crate) fn rows(
     base: &[Compared],
@@ -59,26 +69,17 @@ pub(crate) fn rows(
     let measured: Vec<Measured> = measured.collect();
     let differences: Vec<Differences> = measured.iter().map(|of| of.differences.clone()).collect();
     let looks = rounds.looks();
-    let raised = looks.probabilities(&differences, SEED);
+    let tests = looks.tests(&differences, SEED);
     let bound = looks.spent(base.len());
-    let rows = measured.iter().zip(raised).filter_map(|(measured, p)| {
-        let figure = measured.figure;
-        let of_pairs = &measured.differences.of_pairs;
-        let shift = SignedRank::shift(of_pairs, CONFIDENCE)?;
-        let interval = shift.interval;
-        let interval = interval.map(|(low, high)| (figure.shift(low), figure.shift(high)));
-        let estimate = figure.shift(shift.estimate);
-        let least = least.of_figure(figure, measured.medians[0]);
-        Some(Row {
-            figure,
-            medians: measured.medians,
-            shift: estimate,
-            interval,
-            p: Some(p),
-            detectable: spread(of_pairs).map(|spread| figure.shift(rounds.resolution(spread))),
-            least,
-            answer: Some(judge(figure, estimate, interval, p <= bound, least)),
-        })
+    let tests = tests.probabilities.into_iter().zip(tests.levels);
+    let rows = measured.iter().zip(tests);
+    let rows = rows.filter_map(|(measured, (p, level))| {
+        let test = FigureTest {
+            p,
+            level,
+            is_improbable: p <= bound,
+        };
+        measured.row(&test, rounds, least)
     });
     let mut cautions = cautions(base.len(), rounds);
     if let (RoundForm::Duet, [base, ..], [candidate, ..]) = (rounds.form, base, candidate) {
@@ -91,6 +92,38 @@ pub(crate) fn rows(
 }
 
 impl Measured {
+    /// The row of the figure.
+    fn row(&self, test: &FigureTest, rounds: Rounds, least: Least) -> Option<Row> {
+        let figure = self.figure;
+        let of_pairs = &self.differences.of_pairs;
+        let shifts = |(low, high): (f64, f64)| (figure.shift(low), figure.shift(high));
+        let alone = SignedRank::shift(of_pairs, CONFIDENCE)?;
+        let estimate = figure.shift(alone.estimate);
+        let interval = test.level.and_then(|level| {
+            let found = SignedRank::shift(of_pairs, 1.0 - level)?.interval?;
+            Some(agreed(shifts(found), estimate, test.is_improbable))
+        });
+        let spread = spread(of_pairs);
+        let least = least.of_figure(figure, self.medians[0]);
+        let needed = spread.and_then(|spread| rounds.needed(spread, figure.difference(least)));
+        Some(Row {
+            figure,
+            medians: self.medians,
+            shift: estimate,
+            interval,
+            confidence: test
+                .level
+                .filter(|_| interval.is_some())
+                .map(|level| 1.0 - level),
+            interval_alone: alone.interval.map(shifts),
+            p: Some(test.p),
+            detectable: spread.map(|spread| figure.shift(rounds.resolution(spread))),
+            needed,
+            least,
+            answer: Some(judge(figure, estimate, interval, test.is_improbable, least)),
+        })
+    }
+
     /// Measures a figure; `None` if a run lacks it.
     fn measure(figure: Figure, pairs: Pairs<'_>, least: Least) -> Option<Self> {
         let Pairs {

@@ -22,7 +22,8 @@ pub struct Document {
     pub answer: Option<Named<Answer>>,
     /// The smallest shift that matters; a smaller shift counts as equal.
     pub least: f64,
-    /// The confidence level of every interval.
+    /// The confidence of the answer: equal sides are called different in at most the rest of all
+    /// comparisons. The interval of a figure has its own confidence.
     pub confidence: f64,
     /// One side: its runs in order of time.
     pub base: Side,
@@ -110,9 +111,17 @@ pub struct Figure {
     /// The candidate's value divided by the base's, minus 1; for failures, the difference of the
     /// shares.
     pub shift: f64,
-    /// The lower and the upper end of the interval of the shift. Null if there are too few runs for
-    /// an interval, or if a run was read from JSON.
+    /// The lower and the upper end of the interval of the shift, at the level at which the figure
+    /// is tested beside the others: it excludes 0 exactly if the difference is improbable. Null if
+    /// there are too few runs for an interval, or if a run of a pair was read from JSON.
     pub interval: Option<(f64, f64)>,
+    /// The confidence of the interval. Null without an interval.
+    #[serde(default)]
+    pub interval_confidence: Option<f64>,
+    /// The number of rounds, or of runs of each side, with which runs of this spread would show or
+    /// exclude the smallest shift that matters. Null if it is above 60 or unknown.
+    #[serde(default)]
+    pub needed: Option<usize>,
     /// The probability that equal sides differ this much, corrected for the number of figures and
     /// of looks. Null for a single pair.
     pub p: Option<f64>,

@@ -85,6 +85,8 @@ fn figure(row: &Row) -> Figure {
         candidate: row.medians[1],
         shift: row.shift,
         interval: row.interval,
+        interval_confidence: row.confidence,
+        needed: row.needed,
         p: row.p,
         detectable: row.detectable,
         answer: row.answer.map(Named),

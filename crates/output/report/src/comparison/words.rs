@@ -9,30 +9,42 @@ use crate::quantity::{counted, latency_f64, rate, share_of};
 use crate::secret;
 use crate::section::{Body, Facts, Section};
 use crate::style::Unicode;
-use drumfire_compare::{Answer, Comparison, Figure, Rounds, Row, Runs};
+use drumfire_compare::{Answer, Comparison, Figure, RUNS_MAX, Rounds, Row, Runs};
 use drumfire_measure::TargetState;
 
 /// Both sides, the settings in which they differ, the table of figures, and what limits the answer.
 /// The sides come first, so that a comparison of the wrong runs is noticed.
 pub(crate) fn section(of: &Comparison) -> Section {
-    let line = |label, cell| Body::Facts(Facts::lines(label, vec![cell]));
+    let items = |label, cells| Body::Facts(Facts::items(label, cells));
+    let line = |label, words| Body::Facts(Facts::lines(label, vec![Cell::new(words)]));
     let mut bodies = vec![
-        line("Base", Cell::foreign(words(&of.base))),
-        line("Candidate", Cell::foreign(words(&of.candidate))),
+        items("Base", side(&of.base)),
+        items("Candidate", side(&of.candidate)),
     ];
-    let plans = differences::sentence(&of.differences).map(Cell::new);
+    let plans = differences::sentence(&of.differences);
     bodies.extend(plans.map(|plans| line("Plans", plans)));
+    bodies.extend(to_decide(of).map(|words| line("To decide", words)));
     bodies.push(Body::Table(figures(of)));
-    let explanation = "The value of each run; for sets, the median of their runs. The shift of a \
-                       time or a rate is candidate / base − 1; the shift of failures is a \
-                       difference. The interval contains the shift with 95 % confidence. p is the \
-                       probability that equal sets differ this much, for all figures together. One \
-                       pair of runs has neither p nor an answer: its intervals cover only chance \
-                       within the runs.";
+    let intervals = match of.is_pair() {
+        true => {
+            "The interval contains the shift with 95 % confidence, but it covers only chance within \
+             the runs. One pair of runs has no answer."
+        }
+        false => {
+            "Each interval has the confidence at which its figure is tested beside the others, 95 % \
+             or more: it excludes 0 exactly if the runs differ more than equal runs would. A dash \
+             means that no difference could be shown, however large. p is the probability that \
+             equal sets differ this much, for all figures together."
+        }
+    };
+    let explanation = format!(
+        "The value of each run; for sets, the median of their runs. The shift of a time or a rate is \
+         candidate / base − 1; the shift of failures is a difference. {intervals}"
+    );
     Section {
         id: "figures",
         title: "Figures",
-        explanation: explanation.to_owned(),
+        explanation,
         remarks: of.cautions.iter().cloned().chain(resolution(of)).collect(),
         bodies,
     }
@@ -42,12 +54,16 @@ pub(crate) fn section(of: &Comparison) -> Section {
 /// medians give way first.
 fn figures(of: &Comparison) -> Grid {
     let is_pair = of.is_pair();
+    let interval = match is_pair {
+        true => "95 % interval",
+        false => "interval",
+    };
     let mut columns = vec![
         Column::names("figure"),
         Column::numbers("base", 2),
         Column::numbers("candidate", 1),
         Column::numbers("shift", 0),
-        Column::numbers("95 % interval", 0),
+        Column::numbers(interval, 0),
     ];
     if !is_pair {
         columns.extend([Column::numbers("p", 3), Column::words("answer", 0)]);
@@ -59,7 +75,7 @@ fn figures(of: &Comparison) -> Grid {
             median(row.medians[0]),
             median(row.medians[1]),
             Cell::measured(row.shift, signed(row.shift)),
-            Cell::new(interval_words(row)).inked(Ink::Dim),
+            Cell::new(interval_words(row.interval)).inked(Ink::Dim),
         ];
         if !is_pair {
             let p = row.p.map_or_else(String::new, probability);
@@ -111,11 +127,12 @@ pub(crate) fn answer(of: &Comparison) -> (String, Ink) {
     }
 }
 
-/// The answer if the interval of an undecided figure lies beyond the least shift that matters: the
-/// figure looks worse or better, but several figures are tested together.
+/// The answer if an undecided figure alone would differ by more than the least shift that matters:
+/// the figure looks worse or better, but several figures are tested together.
 fn undecided(of: &Comparison) -> Option<String> {
     let looks = |row: &Row| {
-        let (low, high) = row.interval.filter(|_| row.answer == Some(Answer::Open))?;
+        let alone = row.interval_alone;
+        let (low, high) = alone.filter(|_| row.answer == Some(Answer::Open))?;
         let is_beyond = low >= row.least || high <= -row.least;
         let word = match (low > 0.0) == row.figure.is_better_greater() {
             true => "better",
@@ -123,9 +140,9 @@ fn undecided(of: &Comparison) -> Option<String> {
         };
         is_beyond.then(|| {
             format!(
-                "{} looks {word} ({})",
+                "{} looks {word} ({} by itself)",
                 row.figure.name(),
-                interval_words(row)
+                interval_words(alone)
             )
         })
     };
@@ -159,8 +176,43 @@ fn undecided(of: &Comparison) -> Option<String> {
     })
 }
 
+/// What would decide the undecided figures; `None` if all are decided, if the runs are too few to
+/// estimate it, or without a verdict. Figures that need the same number are listed together, the
+/// least number first.
+pub(crate) fn to_decide(of: &Comparison) -> Option<String> {
+    if of.rows.iter().all(|row| row.interval_alone.is_none()) {
+        return None;
+    }
+    let mut needs: Vec<(usize, Vec<&str>)> = Vec::new();
+    for (figure, needed) in of.undecided() {
+        let needed = needed.unwrap_or(usize::MAX);
+        match needs.iter_mut().find(|(of, _)| *of == needed) {
+            Some((_, names)) => names.push(figure.name()),
+            None => needs.push((needed, vec![figure.name()])),
+        }
+    }
+    needs.sort_by_key(|(needed, _)| *needed);
+    let unit = match of.rounds {
+        Some(_) => "rounds",
+        None => "runs of each side",
+    };
+    let made = of.base.ids.len().min(of.candidate.ids.len());
+    let words = needs.into_iter().map(|(needed, names)| {
+        let names = names.join(", ");
+        match needed {
+            ..=RUNS_MAX if needed <= made => format!("{names}: more than {made} {unit}"),
+            ..=RUNS_MAX => format!("{names}: about {needed} {unit}"),
+            _ => format!(
+                "{names}: more than {RUNS_MAX} {unit}, so use longer runs or a quieter machine"
+            ),
+        }
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
+
 /// The figures with this answer and their shifts, in the order of the table; `None` without one.
-fn listed(of: &Comparison, answer: Answer) -> Option<String> {
+pub(crate) fn listed(of: &Comparison, answer: Answer) -> Option<String> {
     let rows = of.rows.iter().filter(|row| row.answer == Some(answer));
     let words = rows.map(|row| format!("{} by {}", row.figure.name(), signed(row.shift)));
     let words: Vec<String> = words.collect();
@@ -195,9 +247,14 @@ fn resolution(of: &Comparison) -> Option<String> {
 #[must_use]
 pub fn foreseen(rounds: Rounds) -> String {
     let shown = |spread: f64| percent(rounds.resolution(spread).exp_m1());
+    let enough = Rounds::enough();
+    let few = match rounds.planned < enough {
+        true => format!("; use {enough} or more to detect a shift even if all figures vary"),
+        false => String::new(),
+    };
     format!(
         "{} rounds detect a shift of {} if runs of the same program differ by 1 %, {} if they differ by 2 %, {} if \
-         they differ by 5 % (in four of five experiments)",
+         they differ by 5 % (in four of five experiments){few}",
         rounds.planned,
         shown(0.01),
         shown(0.02),
@@ -206,7 +263,7 @@ pub fn foreseen(rounds: Rounds) -> String {
 }
 
 /// The number of runs, the start of the first, the target, and the target's answers.
-fn words(side: &Runs) -> String {
+pub(crate) fn side(side: &Runs) -> Vec<Cell> {
     let target = secret::excerpt(&side.target);
     let began = side
         .began
@@ -217,7 +274,11 @@ fn words(side: &Runs) -> String {
         ids => format!("{}, the first", counted(ids.len() as u64, "run")),
     };
     let began = began.unwrap_or_default();
-    format!("{from} started {began} · {target} · {}", states(side))
+    vec![
+        Cell::foreign(format!("{from} started {began}")),
+        Cell::code(target),
+        Cell::new(states(side)),
+    ]
 }
 
 /// The answers on the target, as the reports of the runs have them. If they differ, each has the
@@ -240,15 +301,15 @@ fn states(side: &Runs) -> String {
 }
 
 /// The ends of the interval with their signs; a dash without an interval.
-fn interval_words(row: &Row) -> String {
-    match row.interval {
+pub(crate) fn interval_words(interval: Option<(f64, f64)>) -> String {
+    match interval {
         Some((low, high)) => format!("{} to {}", signed(low), signed(high)),
         None => "–".to_owned(),
     }
 }
 
 /// The answer of one figure.
-fn answer_name(row: &Row) -> String {
+pub(crate) fn answer_name(row: &Row) -> String {
     match row.answer {
         Some(Answer::Worse) => "worse".to_owned(),
         Some(Answer::Better) => "better".to_owned(),

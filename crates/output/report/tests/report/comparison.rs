@@ -150,6 +150,73 @@ fn equal_sets_are_equal_and_few_runs_show_nothing() {
     assert!(words.join(" ").contains(enough), "{text}");
 }
 
+/// No answer contradicts its own table: an interval excludes 0 exactly if the figure is worse or
+/// better, and lies within the least shift exactly if the figure is equal.
+#[test]
+fn intervals_are_at_the_level_that_decides() {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut check = |found: &Comparison| {
+        for row in &found.rows {
+            let excludes = row
+                .interval
+                .is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+            let is_within = |(low, high): (f64, f64)| -row.least <= low && high <= row.least;
+            let answer = row.answer.unwrap();
+            let text = comparison::text(found, &STYLE);
+            match answer {
+                Answer::Worse | Answer::Better => assert!(excludes, "{text}"),
+                Answer::Equal => assert!(row.interval.is_some_and(is_within), "{text}"),
+                Answer::Open => assert!(!excludes || row.shift.abs() < row.least, "{text}"),
+            }
+            assert!(row.confidence.is_none_or(|of| of >= 0.95), "{text}");
+            seen.insert(answer.name());
+        }
+    };
+    for (count, factor) in [
+        (4, 1.5),
+        (5, 1.1),
+        (6, 1.02),
+        (8, 1.0),
+        (8, 1.05),
+        (12, 0.97),
+    ] {
+        let made = sides(count, factor, 200);
+        check(&compare(&made[0], &made[1], TERMS).unwrap());
+        let rounds = usize::try_from(count).unwrap();
+        for planned in [rounds, 12] {
+            check(&experiment(&made, planned, RoundsEnd::Planned));
+        }
+    }
+    assert_eq!(seen.len(), 4, "{seen:?}");
+}
+
+#[test]
+fn an_open_answer_says_what_would_decide_it() {
+    let made = sides(6, 1.01, 200);
+    let words = |found: &Comparison| {
+        let text = comparison::text(found, &STYLE);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let found = compare(&made[0], &made[1], TERMS).unwrap();
+    assert_eq!(found.answer(), Some(Answer::Open), "{}", words(&found));
+    assert!(words(&found).contains("To decide "), "{}", words(&found));
+    assert!(
+        words(&found).contains(" runs of each side"),
+        "{}",
+        words(&found)
+    );
+    let found = experiment(&made, 6, RoundsEnd::Planned);
+    assert!(words(&found).contains(" rounds"), "{}", words(&found));
+    for (figure, needed) in found.undecided() {
+        assert!(
+            needed.is_none_or(|needed| needed >= found.enough()),
+            "{figure:?}"
+        );
+    }
+    let few = experiment(&sides(2, 1.01, 200), 10, RoundsEnd::Signal);
+    assert!(!words(&few).contains("To decide"), "{}", words(&few));
+}
+
 #[test]
 fn an_interval_beyond_the_least_shift_is_no_absence_of_one() {
     let (text, is_worse, json) = words(&sides(4, 1.5, 200));
@@ -160,6 +227,7 @@ fn an_interval_beyond_the_least_shift_is_no_absence_of_one() {
         words.starts_with("Answer undecided: p50 looks worse (+"),
         "{text}"
     );
+    assert!(words.contains(" by itself)"), "{text}");
     let enough = "but 4 runs of each can't show it for 5 figures together; use 5 or more";
     assert!(words.contains(enough), "{text}");
     let (text, ..) = self::words(&sides(4, 0.6, 200));
@@ -580,6 +648,15 @@ fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
         "10 rounds detect a shift of 1.6 % if runs of the same program differ by 1 %, 3.2 % if they differ by 2 %, \
          8.1 % if they differ by 5 % (in four of five experiments)"
     );
+    let six = Rounds {
+        planned: 6,
+        ..rounds
+    };
+    assert!(
+        foreseen(six).ends_with("; use 8 or more to detect a shift even if all figures vary"),
+        "{}",
+        foreseen(six)
+    );
     let looks: Vec<usize> = (1..=10).filter(|made| rounds.is_look(*made)).collect();
     assert_eq!(looks, [6, 8, 10]);
     let [base, candidate] = sides(2, 1.0, 200);
@@ -641,13 +718,16 @@ fn a_comparison_as_markdown_has_the_answer_and_a_table() {
         text.starts_with("## ✗ the candidate is worse: p50 by +"),
         "{text}"
     );
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[2].starts_with("| figure "), "{text}");
     assert!(
-        text.contains("- **Base**: 8 runs, the first started "),
+        text.contains("- **Base**: 8 runs, the first started ")
+            && text.contains(" · `http://127.0.0.1:8080/plaintext` · target ok"),
         "{text}"
     );
     assert!(
         text.contains(
-            "| figure | base | candidate | shift | 95 % interval | p | answer |\n| --- |"
+            "| figure | base | candidate | shift | interval | p | answer |\n| --- | ---: | ---: |"
         ),
         "{text}"
     );
@@ -719,7 +799,7 @@ fn a_pair_of_json_has_shifts_and_says_why_there_are_no_intervals() {
         let parts = html::comparison(&of(runs), &runs[..1], &runs[1..]);
         let parts = parts
             .into_iter()
-            .filter(|part| !["about", "figures"].contains(&part.id));
+            .filter(|part| !["about", "forest", "figures"].contains(&part.id));
         parts.map(|part| part.html).collect::<Vec<_>>()
     };
     assert_eq!(pictures(&files), pictures(&whole));
