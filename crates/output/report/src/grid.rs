@@ -128,6 +128,8 @@ pub(crate) struct Cell {
     /// The number behind a rounded text, in any unit that the whole column has. A page's program
     /// orders rows by it.
     number: Option<f64>,
+    /// The address of the page to which a page links the text.
+    link: Option<String>,
     /// The way in which the cell stands out.
     pub(crate) ink: Ink,
 }
@@ -177,6 +179,7 @@ impl Cell {
         Self {
             value,
             number: None,
+            link: None,
             ink: Ink::Plain,
         }
     }
@@ -186,6 +189,7 @@ impl Cell {
         Self {
             value: Value::Missing,
             number: None,
+            link: None,
             ink: Ink::Dim,
         }
     }
@@ -198,6 +202,19 @@ impl Cell {
     /// The cell with the number behind its text.
     pub(crate) fn numbered(self, number: Option<f64>) -> Self {
         Self { number, ..self }
+    }
+
+    /// The cell with a link, which only a page has.
+    pub(crate) fn linked(self, link: String) -> Self {
+        Self {
+            link: Some(link),
+            ..self
+        }
+    }
+
+    /// The address of the link.
+    pub(crate) fn link(&self) -> Option<&str> {
+        self.link.as_deref()
     }
 
     /// The cell in this ink.

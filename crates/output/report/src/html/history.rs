@@ -1,11 +1,12 @@
 //! The page of a history: the changes in sentences, a picture for each figure, and the runs as a
-//! table.
+//! table. Links are relative to the page of all runs.
 
 use super::{Part, data, part, picture, section};
 use crate::comparison::signed;
 use crate::figure::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
 use crate::history::{changes, runs};
 use crate::run_list::Listed;
+use crate::section::{Body, Section};
 use drumfire_compare::{Figure as Measure, History, Track};
 
 /// The parts of the page, in the order in which they are read.
@@ -21,14 +22,28 @@ pub fn history(history: &History<Listed<'_>>) -> Vec<Part> {
     for figure in &figures {
         parts.push(part(figure.name, |out| picture(out, figure)));
     }
-    parts.extend(runs(history, 0).as_ref().map(section::part));
+    parts.extend(linked(history).as_ref().map(section::part));
     parts.push(part("data", |out| data::print(out, &figures)));
     parts
 }
 
+/// The table of runs, with a link from each id to the page of its run.
+fn linked(history: &History<Listed<'_>>) -> Option<Section> {
+    let mut section = runs(history, 0)?;
+    for body in &mut section.bodies {
+        if let Body::Table(grid) = body {
+            for (row, run) in grid.rows.iter_mut().zip(&history.runs) {
+                let id = row.cells[0].clone();
+                row.cells[0] = id.linked(format!("run/{}/", run.id));
+            }
+        }
+    }
+    Some(section)
+}
+
 /// The picture of a figure: a point for each run, the oldest at the left, and a mark at each change.
-/// Runs stand at equal distances, since a change happens between two runs. The axis begins at 0, so
-/// that a change is as high as it is large.
+/// Runs stand at equal distances, since a change happens between two runs. The axis of runs begins
+/// at the first; the other begins at 0, so that a change is as high as it is large.
 fn drawn(track: &Track) -> Figure {
     let name = track.figure.name();
     let points = track.values.iter().enumerate();
@@ -52,6 +67,7 @@ fn drawn(track: &Track) -> Figure {
         name: signed(change.shift),
     });
     let values = track.values.iter().flatten().copied();
+    let last = track.values.len().max(2) as f64;
     Figure {
         name,
         title: match track.figure {
@@ -60,7 +76,10 @@ fn drawn(track: &Track) -> Figure {
             Measure::Rate => "Rate".to_owned(),
         },
         question,
-        x: Axis::linear("run", Unit::Count, [track.values.len() as f64]),
+        x: Axis {
+            from: 1.0,
+            ..Axis::linear("run", Unit::Count, [last])
+        },
         y: Axis::linear(title, unit, values),
         plot: Plot::Lines(vec![Series {
             name,

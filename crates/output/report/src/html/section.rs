@@ -130,7 +130,14 @@ fn print_cell(out: &mut Markup, number: usize, cell: &Cell, column: &Column, key
     let text = cell.text(Unicode::On);
     let key: Vec<(&str, &str)> = key.iter().map(|key| ("data-n", *key)).collect();
     match number {
-        0 => out.element("th", &[&[("scope", "row")], &key[..]].concat(), &text),
+        0 => {
+            out.open("th", &[&[("scope", "row")], &key[..]].concat());
+            match cell.link() {
+                Some(link) => out.element("a", &[("href", link)], &text),
+                None => out.text(&text),
+            }
+            out.close("th");
+        }
         _ => {
             let class = match cell.ink {
                 Ink::Bad => class(cell),
