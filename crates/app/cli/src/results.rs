@@ -6,6 +6,7 @@ use crate::exit::Failure;
 use crate::flags::ColorChoice;
 use crate::stream_names::{STDERR, STDOUT};
 use crate::terminal;
+use drumfire_capacity::Finding;
 use drumfire_compare::Against;
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;
@@ -48,6 +49,8 @@ pub(crate) struct Beside<'a> {
     pub(crate) teardown: Option<&'a str>,
     /// The comparison with the baseline.
     pub(crate) against: Option<&'a Against>,
+    /// The result of the search for a capacity that made the run.
+    pub(crate) finding: Option<&'a Finding>,
     /// The secrets to mask.
     pub(crate) redactor: &'a Redactor,
 }
@@ -229,7 +232,10 @@ pub(crate) fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
         teardown: beside.teardown,
         against: beside.against,
     };
-    html::page(summary, &origin)
+    match beside.finding {
+        Some(finding) => html::capacity_page(finding, summary, &origin),
+        None => html::page(summary, &origin),
+    }
 }
 
 /// Rejects two results with the same place.

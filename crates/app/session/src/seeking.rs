@@ -156,6 +156,8 @@ impl<'a> Seeker<'a> {
         };
         self.note_soundness(&seen, interval);
         let stage = self.search.progress().stage;
+        let (_, rate) = self.asked.last().copied().unwrap_or_default();
+        self.finding.add_to_course(stage, interval.start, rate);
         self.add_to_knee(stage, &seen, figures);
         let act = self.search.observe(&seen);
         (self.shown)(&self.search.progress());

@@ -17,6 +17,8 @@ pub struct Finding {
     pub objectives: Vec<Objective>,
     /// The rates that were tried.
     pub knee: Vec<KneeRow>,
+    /// The stages of the search in order of time. Neighbours differ.
+    pub course: Vec<CourseStage>,
     /// What bounds the rate; `None` if nothing was found.
     pub bottleneck: Option<Bottleneck>,
     /// The most frequent failure, if any.
@@ -55,7 +57,37 @@ pub struct KneeRow {
     pub shares: Vec<f64>,
 }
 
+/// A stage of the search's course.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CourseStage {
+    /// The stage.
+    pub stage: Stage,
+    /// The time of the run at which the stage began.
+    pub start: Nanos,
+    /// The lowest requested rate, per second.
+    pub low: f64,
+    /// The highest requested rate, per second.
+    pub high: f64,
+}
+
 impl Finding {
+    /// Adds an interval, which began at this time of the run, to the course. The rate is the
+    /// requested one, per second.
+    pub fn add_to_course(&mut self, stage: Stage, start: Nanos, rate: f64) {
+        match self.course.last_mut() {
+            Some(last) if last.stage == stage => {
+                last.low = last.low.min(rate);
+                last.high = last.high.max(rate);
+            }
+            _ => self.course.push(CourseStage {
+                stage,
+                start,
+                low: rate,
+                high: rate,
+            }),
+        }
+    }
+
     /// The rows of the knee by ascending rate, without drains: their queue is from another rate.
     #[must_use]
     pub fn knee_rows(&self) -> Vec<&KneeRow> {

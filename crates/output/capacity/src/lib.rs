@@ -28,7 +28,7 @@ mod step;
 mod terms;
 
 pub use answer::{Answer, Capacity, Confirmation, Trend, Why};
-pub use finding::{Bottleneck, Finding, KneeRow};
+pub use finding::{Bottleneck, CourseStage, Finding, KneeRow};
 pub use observation::{Observation, Tally};
 pub use search::{Act, Progress, Search, Stage};
 pub use terms::{Slo, Terms};

@@ -1,10 +1,11 @@
 //! The result of a search for a capacity as text, Markdown and JSON: the answer, what bounds it, and
 //! the knee, which has a row for each tried rate.
 
-mod facts;
+pub(crate) mod facts;
 mod json;
 mod why;
 
+use crate::answers::Grade;
 use crate::grid::Cell;
 use crate::line::Ink;
 use crate::markdown;
@@ -16,35 +17,53 @@ use drumfire_capacity::{Answer, Bottleneck, Capacity, Finding, Why};
 pub use json::json;
 
 /// The finding as text: the answer, the facts beside it, and a row for each rate that was tried.
-///
-/// An answer that the search has proven has a mark: a confirmed capacity, or bounds outside of the
-/// searched rates. A search that was cut short or limited by the generator has none.
 #[must_use]
 pub fn text(finding: &Finding, style: &Style) -> String {
-    let (mark, ink) = match &finding.answer {
-        Answer::Found(capacity) if !finding.is_cut_short && capacity.confirmed().is_some() => {
-            ("✓ ", Ink::Good)
-        }
-        Answer::Above(_) => ("✓ ", Ink::Good),
-        Answer::Below(_)
-        | Answer::Unknown {
-            why: Why::Independent { .. },
-            ..
-        } => ("✗ ", Ink::Bad),
-        Answer::Found(_) | Answer::Generator { .. } | Answer::Unknown { .. } => ("", Ink::Warn),
+    let grade = grade(finding);
+    let ink = match grade {
+        Grade::Good => Ink::Good,
+        Grade::Bad => Ink::Bad,
+        Grade::Fair | Grade::Open => Ink::Warn,
     };
-    let answer = Cell::new(format!("{mark}{}", sentence(finding))).inked(ink);
+    let answer = Cell::new(format!("{}{}", mark(grade), sentence(finding))).inked(ink);
     let mut section = facts::section(finding);
     let answer = Facts::lines("Capacity", vec![answer]);
     section.bodies.insert(0, Body::Facts(answer));
     printed(&[section], style)
 }
 
-/// The finding as Markdown, for a comment.
+/// The grade of an answer: good for a confirmed capacity or a maximum that keeps the objectives, bad
+/// if no rate or not even the first keeps them. A search that was cut short or limited by the
+/// generator is in between.
+pub(crate) fn grade(finding: &Finding) -> Grade {
+    match &finding.answer {
+        Answer::Found(capacity) if !finding.is_cut_short && capacity.confirmed().is_some() => {
+            Grade::Good
+        }
+        Answer::Above(_) => Grade::Good,
+        Answer::Below(_)
+        | Answer::Unknown {
+            why: Why::Independent { .. },
+            ..
+        } => Grade::Bad,
+        Answer::Found(_) | Answer::Generator { .. } | Answer::Unknown { .. } => Grade::Fair,
+    }
+}
+
+/// The mark of an answer that the search has proven; empty for any other.
+pub(crate) const fn mark(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Good => "✓ ",
+        Grade::Bad => "✗ ",
+        Grade::Fair | Grade::Open => "",
+    }
+}
+
+/// The finding as Markdown, for a comment. The answer is the heading.
 #[must_use]
 pub fn markdown(finding: &Finding) -> Vec<u8> {
     let answer = markdown::escaped(&sentence(finding));
-    let mut out = format!("**Capacity: {answer}**\n\n");
+    let mut out = format!("## {}{answer}\n\n", mark(grade(finding)));
     markdown::print(&mut out, &facts::section(finding));
     out.into_bytes()
 }
@@ -69,7 +88,7 @@ fn rounded(rate: f64, width: f64) -> String {
 }
 
 /// A rate with three digits, or with all digits before the point.
-fn short(rate: f64) -> String {
+pub(crate) fn short(rate: f64) -> String {
     per_second(
         rate,
         match rate {
@@ -131,36 +150,79 @@ fn sentence(finding: &Finding) -> String {
     }
 }
 
-/// The sentence of a capacity. The confirmed rate comes first, because the estimate misses the
-/// objective in half of all cases.
+/// The sentence of a capacity.
 fn found(capacity: &Capacity, wanted: &str) -> String {
-    let width = (capacity.high - capacity.low) / 2.0;
-    let [rate, low, high] =
-        [capacity.rate, capacity.low, capacity.high].map(|it| rounded(it, width));
-    let interval = format!("90 % interval {low} to {high}");
-    match capacity.confirmed() {
-        Some(confirmation) => {
-            let kept = short(confirmation.rate);
-            format!("{kept} keeps {wanted}; the limit is {rate} ({interval})")
-        }
-        None => format!("not confirmed; the limit of {wanted} is about {rate} ({interval})"),
+    format!("{}; {}", headline_of(capacity, wanted), limit(capacity))
+}
+
+/// The answer without its interval, for a heading.
+pub(crate) fn headline(finding: &Finding) -> String {
+    match &finding.answer {
+        Answer::Found(capacity) => headline_of(capacity, &finding.wanted()),
+        _ => sentence(finding),
     }
 }
 
+/// The rate that the target keeps. The confirmed rate comes first, because the estimate misses the
+/// objective in half of all cases.
+fn headline_of(capacity: &Capacity, wanted: &str) -> String {
+    match capacity.confirmed() {
+        Some(confirmation) => format!("{} keeps {wanted}", short(confirmation.rate)),
+        None => {
+            let [rate, ..] = rates(capacity);
+            format!("not confirmed: up to about {rate} keeps {wanted}")
+        }
+    }
+}
+
+/// The limit with its interval.
+pub(crate) fn limit(capacity: &Capacity) -> String {
+    let [rate, low, high] = rates(capacity);
+    format!("the limit is {rate} (90 % interval {low} to {high})")
+}
+
+/// The estimate and the ends of its interval, as texts.
+pub(crate) fn rates(capacity: &Capacity) -> [String; 3] {
+    let width = (capacity.high - capacity.low) / 2.0;
+    [capacity.rate, capacity.low, capacity.high].map(|it| rounded(it, width))
+}
+
 /// What bounds the rate, in a sentence.
-fn bottleneck_words(bottleneck: Bottleneck, failure: Option<&str>) -> String {
+pub(crate) fn bottleneck_words(finding: &Finding, bottleneck: Bottleneck) -> String {
     match bottleneck {
         Bottleneck::Target => {
-            "the target: the slow requests were slow after they were sent, not while they waited"
-                .to_owned()
+            let objective = finding.objectives.get(finding.bounding());
+            let bound = objective.filter(|it| it.is_of_response);
+            let bound = bound.and_then(|it| it.bound);
+            match bound {
+                Some(bound) => format!(
+                    "the target: its own responses took {bound} or longer, without the time that \
+                     requests waited for a connection or for drumfire"
+                ),
+                None => "the target: the slow requests were slow after they were sent, not while \
+                         they waited"
+                    .to_owned(),
+            }
         }
         Bottleneck::Connections => "connections: requests waited for a free one, but the target \
              itself was not slow; allow more with -c"
             .to_owned(),
         Bottleneck::Failures => {
-            let most = failure.map_or_else(String::new, |name| format!(", most often by {name}"));
+            let most = finding.failure.as_ref();
+            let most = most.map_or_else(String::new, |name| format!(", most often by {name}"));
             format!("failures: the target refused or failed requests{most}")
         }
+    }
+}
+
+/// What bounds the rate, in a word or two; `None` if the search does not know.
+pub(crate) const fn bottleneck_name(finding: &Finding) -> Option<&'static str> {
+    match (finding.bottleneck, &finding.answer) {
+        (_, Answer::Generator { .. }) => Some("drumfire itself"),
+        (Some(Bottleneck::Target), _) => Some("the target"),
+        (Some(Bottleneck::Connections), _) => Some("connections"),
+        (Some(Bottleneck::Failures), _) => Some("failures"),
+        (None, _) => None,
     }
 }
 
@@ -207,6 +269,7 @@ mod tests {
                 row(Stage::Climb, 640.0, &[2, 3]),
                 row(Stage::Drain, 448.0, &[90]),
             ],
+            course: Vec::new(),
             bottleneck: Some(Bottleneck::Target),
             failure: None,
             reasons: Vec::new(),
@@ -349,11 +412,12 @@ mod tests {
             gap: Some(50.0),
             seconds: 202.0,
         });
-        let text = text(&finding(Answer::Found(capacity))).replace("\n             ", " ");
+        let text = text(&finding(Answer::Found(capacity)));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(!text.contains('✓'), "{text}");
         for part in [
-            "not confirmed; the limit of p99<50ms, failed<1% is about 905/s",
-            "no: p99<50ms was missed in bursts, one in 50s; a confirmation that could show them \
+            "Capacity not confirmed: up to about 905/s keeps p99<50ms, failed<1%; the limit is 905/s",
+            "Unconfirmed p99<50ms was missed in bursts, one in 50s; a confirmation that could show them \
              takes 3m22s; use --confirm 3m22s",
             "the target became slower while the load was held: from 905/s to 740/s",
         ] {
@@ -379,10 +443,7 @@ mod tests {
         assert_eq!(document["why"], serde_json::Value::Null);
         assert_eq!(document["knee"][0]["rate_per_s"], 640.0);
         let text = String::from_utf8(markdown(&finding)).expect("a text");
-        assert!(
-            text.starts_with("**Capacity: 878/s keeps p99\\<50ms"),
-            "{text}"
-        );
+        assert!(text.starts_with("## ✓ 878/s keeps p99\\<50ms"), "{text}");
         assert!(text.contains("| 905/s | hold |"), "{text}");
     }
 

@@ -10,11 +10,14 @@
 
 mod answers;
 mod back;
+mod capacity;
+mod chart;
 mod compare;
 mod control;
 mod data;
 mod document;
 mod history;
+mod knee;
 mod numbers;
 mod origin;
 mod program;
@@ -23,6 +26,7 @@ mod section;
 mod table;
 
 pub use back::{ToList, back};
+pub use capacity::{capacity, capacity_page};
 pub use compare::{compare, comparison, comparison_page};
 pub use control::{RunPhase, RunProgress, control, progress};
 pub use document::{Document, Place};
@@ -74,13 +78,17 @@ pub fn title(summary: &Summary) -> String {
 /// their ids.
 #[must_use]
 pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
+    parts_of(summary, origin, figures(summary))
+}
+
+/// The parts of the page of a run with these figures.
+fn parts_of(summary: &Summary, origin: &Origin<'_>, mut figures: Vec<Figure>) -> Vec<Part> {
     let naming = origin.naming;
     let mut parts = vec![
         part("about", |out| about(out, summary)),
         part("answers", |out| answers::print(out, summary, origin)),
         part("numbers", |out| numbers::print(out, summary)),
     ];
-    let mut figures = figures(summary);
     if let Some(against) = origin.against {
         // The tail of the baseline is in the same picture.
         let tail = figures.iter_mut().find(|figure| figure.name == "tail");

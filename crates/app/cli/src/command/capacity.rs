@@ -167,6 +167,7 @@ impl Seek<'_> {
             },
             objectives,
             knee: Vec::new(),
+            course: Vec::new(),
             bottleneck: None,
             failure: None,
             reasons: Vec::new(),
@@ -181,17 +182,19 @@ impl Seek<'_> {
         let outcome = session.observed_by(seeker).run()?;
         shower.clear();
         let summary = &outcome.summary;
-        let files = destinations.write_files(&Ended::alone(summary, written.naming), output);
+        let ended = Ended::alone(summary, written.naming).of_search(&finding);
+        let files = destinations.write_files(&ended, output);
         forms.write(&finding, output)?;
         files?;
         session::lacking(&outcome)?;
         if !quiet && let Some(stored) = &outcome.stored {
             shower.remark(&format!("the run is stored in {}", stored.display()));
         }
+        let pages = destinations.pages(&outcome.summary, written.naming);
         Ok(Carried {
             ended: Ok(exit_of(&finding, summary)),
             stored: outcome.stored.clone(),
-            pages: destinations.pages(&outcome.summary, written.naming),
+            pages: pages.map(|pages| pages.of_search(finding)),
             goes_on: false,
         })
     }

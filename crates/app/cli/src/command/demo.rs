@@ -115,6 +115,7 @@ fn write_page(
         plan: &form::print(document),
         teardown: None,
         against,
+        finding: None,
         redactor: output.redactor(),
     };
     let page = page_of_html(summary, &beside);

@@ -13,6 +13,7 @@ use crate::results::{self, Beside, Content, ResultRow};
 use crate::signals::Signals;
 use crate::stream_names::{STDERR, STDOUT};
 use crate::{intervals, output, rows, session, store_place, terminal, trust};
+use drumfire_capacity::Finding;
 use drumfire_compare::{Against, Baseline};
 use drumfire_compile::{Host, compile};
 use drumfire_document::form;
@@ -182,9 +183,19 @@ pub(super) struct RunPages {
     destinations: Destinations,
     summary: Arc<Summary>,
     naming: Naming,
+    /// The result of the search that made the run.
+    finding: Option<Finding>,
 }
 
 impl RunPages {
+    /// The pages of the run of a search.
+    pub(super) fn of_search(self, finding: Finding) -> Self {
+        Self {
+            finding: Some(finding),
+            ..self
+        }
+    }
+
     /// Writes the pages again, for a run whose teardown failed.
     pub(super) fn write_again(self, message: String, output: &Output) -> Result<(), Failure> {
         let destinations = self.destinations.of_teardown(Some(message));
@@ -195,6 +206,7 @@ impl RunPages {
             summary: &self.summary,
             naming: self.naming,
             against: against.as_ref(),
+            finding: self.finding.as_ref(),
         };
         destinations.write_files(&ended, output)
     }
@@ -391,6 +403,8 @@ pub(super) struct Ended<'a> {
     naming: Naming,
     /// The comparison with the baseline.
     against: Option<&'a Against>,
+    /// The result of the search that made the run.
+    finding: Option<&'a Finding>,
 }
 
 impl<'a> Ended<'a> {
@@ -400,6 +414,15 @@ impl<'a> Ended<'a> {
             summary,
             naming,
             against: None,
+            finding: None,
+        }
+    }
+
+    /// The run of a search for a capacity, with its result.
+    pub(super) const fn of_search(self, finding: &'a Finding) -> Self {
+        Self {
+            finding: Some(finding),
+            ..self
         }
     }
 }
@@ -484,6 +507,7 @@ impl Destinations {
             },
             summary: Arc::clone(summary),
             naming,
+            finding: None,
         })
     }
 
@@ -526,6 +550,7 @@ impl Destinations {
             summary,
             naming: style.naming,
             against,
+            finding: None,
         };
         let files = self.write_files(&ended, output);
         let printed = self.write_text(&text, output);
@@ -575,6 +600,7 @@ impl Destinations {
         let beside = Beside {
             naming: ended.naming,
             against: ended.against,
+            finding: ended.finding,
             plan: &self.plan,
             teardown: self.teardown.as_deref(),
             redactor,

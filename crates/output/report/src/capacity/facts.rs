@@ -36,28 +36,38 @@ pub(super) fn section(finding: &Finding) -> Section {
 fn facts(finding: &Finding) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     if let Some(bottleneck) = finding.bottleneck {
-        let words = bottleneck_words(bottleneck, finding.failure.as_deref());
-        facts.push(("Limited by", words));
+        facts.push(("Limited by", bottleneck_words(finding, bottleneck)));
     }
-    for reason in &finding.reasons {
-        facts.push(("Reason", reason.clone()));
-    }
-    if let Answer::Found(capacity) = &finding.answer {
-        let why = capacity.why.as_ref().unwrap_or(&Why::Ended);
-        facts.push(match &capacity.confirmation {
-            Some(confirmation) if confirmation.is_kept => {
-                ("Confirmed", confirmation_words(finding, confirmation))
-            }
-            Some(confirmation) => (
-                "Confirmed",
-                format!("no: {}", confirmation_words(finding, confirmation)),
-            ),
-            None => ("Confirmed", format!("no: {}", why::words(finding, why))),
-        });
-        if let (Some(_), Some(why)) = (&capacity.confirmation, &capacity.why) {
-            facts.push(("Reason", why::words(finding, why)));
+    facts.extend(confirmed(finding));
+    facts.extend(circumstances(finding));
+    let target = secret::excerpt(&finding.target);
+    facts.push(("Target", format!("{target}, run {}", finding.run)));
+    facts
+}
+
+/// Whether a capacity was confirmed, with the reason if it was not; empty for any other answer.
+pub(crate) fn confirmed(finding: &Finding) -> Vec<(&'static str, String)> {
+    let Answer::Found(capacity) = &finding.answer else {
+        return Vec::new();
+    };
+    let why = capacity.why.as_ref().unwrap_or(&Why::Ended);
+    let mut facts = vec![match &capacity.confirmation {
+        Some(confirmation) if confirmation.is_kept => {
+            ("Confirmed", confirmation_words(finding, confirmation))
         }
+        Some(confirmation) => ("Unconfirmed", confirmation_words(finding, confirmation)),
+        None => ("Unconfirmed", why::words(finding, why)),
+    }];
+    if let (Some(_), Some(why)) = (&capacity.confirmation, &capacity.why) {
+        facts.push(("Reason", why::words(finding, why)));
     }
+    facts
+}
+
+/// What happened during the search and limits its answer.
+pub(crate) fn circumstances(finding: &Finding) -> Vec<(&'static str, String)> {
+    let reasons = finding.reasons.iter();
+    let mut facts: Vec<(&str, String)> = reasons.map(|it| ("Reason", it.clone())).collect();
     if let Some(trend) = finding.trend() {
         facts.push(("Trend", why::trend(trend)));
     }
@@ -65,8 +75,6 @@ fn facts(finding: &Finding) -> Vec<(&'static str, String)> {
         let words = "the search was interrupted; the answer uses the data up to then";
         facts.push(("Cut short", words.to_owned()));
     }
-    let target = secret::excerpt(&finding.target);
-    facts.push(("Target", format!("{target}, run {}", finding.run)));
     facts
 }
 
@@ -99,16 +107,10 @@ fn confirmation_words(finding: &Finding, confirmation: &Confirmation) -> String 
 /// quantile has the maximum after `≤`, since the quantile can't be above it. Another objective may be
 /// the one that a rate misses, such as one on failures, so each row has the share of the objective
 /// that it misses most, with the name of that objective if there are several.
-fn knee(finding: &Finding) -> Grid {
+pub(crate) fn knee(finding: &Finding) -> Grid {
     let shown = finding.bounding();
     let q = finding.quantile();
-    let name = match q {
-        q if (q - 0.99).abs() < 1e-9 => "p99",
-        q if (q - 0.95).abs() < 1e-9 => "p95",
-        q if (q - 0.9).abs() < 1e-9 => "p90",
-        q if (q - 0.999).abs() < 1e-9 => "p99.9",
-        _ => "tail",
-    };
+    let name = quantile_name(q);
     let is_named = finding.objectives.len() > 1;
     let mut columns = vec![
         Column::numbers("rate", 0),
@@ -149,7 +151,7 @@ fn knee(finding: &Finding) -> Grid {
             Cell::optional(tail_words).inked(ink(shown)),
             Cell::new(share_of(share)).inked(ink(worst)),
         ];
-        let name = || Cell::foreign(finding.expression(worst)).inked(ink(worst));
+        let name = || Cell::code(finding.expression(worst)).inked(ink(worst));
         cells.extend(is_named.then(name));
         cells.push(Cell::bar(length, whole).inked(ink(shown)));
         cells.into()
@@ -157,15 +159,26 @@ fn knee(finding: &Finding) -> Grid {
     Grid::new(columns, rows)
 }
 
+/// The name of a quantile from 0 to 1 in the table and the picture of the knee.
+pub(crate) fn quantile_name(q: f64) -> &'static str {
+    match q {
+        q if (q - 0.99).abs() < 1e-9 => "p99",
+        q if (q - 0.95).abs() < 1e-9 => "p95",
+        q if (q - 0.9).abs() < 1e-9 => "p90",
+        q if (q - 0.999).abs() < 1e-9 => "p99.9",
+        _ => "tail",
+    }
+}
+
 /// The share of a row's requests beyond an objective, as a multiple of the allowed share.
-fn missed(finding: &Finding, row: &KneeRow, slo: usize) -> f64 {
+pub(crate) fn missed(finding: &Finding, row: &KneeRow, slo: usize) -> f64 {
     let share = row.shares.get(slo).copied().unwrap_or_default();
     let allowed = finding.objectives.get(slo).map_or(1.0, |it| it.share);
     share / allowed
 }
 
 /// The objective that a row misses most; the one that bounds the capacity if it misses none more.
-fn most_missed(finding: &Finding, row: &KneeRow) -> usize {
+pub(crate) fn most_missed(finding: &Finding, row: &KneeRow) -> usize {
     let missed = |slo: &usize| missed(finding, row, *slo);
     let others = 0..finding.objectives.len();
     others.fold(finding.bounding(), |worst, slo| {
@@ -177,6 +190,6 @@ fn most_missed(finding: &Finding, row: &KneeRow) -> usize {
 }
 
 /// A quantile, or the maximum if the count does not support the quantile.
-fn at_most(times: &Histogram, q: f64) -> Option<Nanos> {
+pub(crate) fn at_most(times: &Histogram, q: f64) -> Option<Nanos> {
     (!times.is_empty()).then(|| times.quantile(q).unwrap_or_else(|| times.max()))
 }

@@ -1,7 +1,7 @@
 //! The frame of a page: its head, its content security policy, and its parts. The maker of a part
 //! escapes its texts; the frame joins the parts as they are.
 
-use super::{Part, program};
+use super::{Part, chart, program};
 use crate::figure::svg::STYLE as PICTURES;
 use crate::markup::Markup;
 
@@ -75,6 +75,7 @@ impl Document<'_> {
         out.open("style", &[]);
         out.raw(PICTURES);
         out.raw(SHEET);
+        out.raw(chart::STYLE);
         if self.place != Place::File {
             out.raw(SERVED);
         }

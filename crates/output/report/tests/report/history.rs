@@ -153,7 +153,7 @@ fn a_step_is_named_with_its_run() {
     assert_eq!(
         ids,
         [
-            "back", "about", "changes", "p50", "p95", "p99", "failed", "rate", "runs", "data"
+            "about", "changes", "p50", "p95", "p99", "failed", "rate", "runs", "data"
         ]
     );
     assert!(page[2].html.contains("p50 grew by"), "{}", page[2].html);

@@ -5,6 +5,7 @@
     reason = "a test that cannot go on fails by a panic"
 )]
 
+mod capacity;
 mod comparison;
 mod csv;
 mod failures;
