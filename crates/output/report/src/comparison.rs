@@ -14,7 +14,10 @@ use drumfire_compare::Comparison;
 
 pub use json::{json, json_of_baseline};
 pub use words::foreseen;
-pub(crate) use words::{answer, percent, section, signed, value};
+pub(crate) use words::{
+    answer, answer_name, headline, interval_words, listed, percent, section, side, signed,
+    to_decide, value,
+};
 
 /// A comparison as text: the answer in a sentence, both sides, the table of figures, and what limits
 /// the answer.

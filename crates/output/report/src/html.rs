@@ -16,6 +16,7 @@ mod compare;
 mod control;
 mod data;
 mod document;
+mod forest;
 mod history;
 mod knee;
 mod numbers;

@@ -253,6 +253,9 @@ fn stored_runs_are_listed_shown_and_compared() {
         both.contains("One pair of runs") && both.contains("id=\"tail\""),
         "{both}"
     );
+    assert!(both.contains("id=\"forest\""), "{both}");
+    let history = url.get(&format!("history?run={}", names[0]));
+    assert_ways(&names, [&page, &both, &history]);
     // The link of a run whose directory another run has taken.
     let runs = user.folder.path().join("drumfire/runs");
     symlink(runs.join(names[0]), runs.join("stale")).unwrap();
@@ -338,6 +341,17 @@ fn active_run(user: &User, serve: &Serve, url: &Url) {
     assert_ne!(listed["runs"][0]["exit_code"], 0);
     stop(url, &live);
     run.finish(LIMIT);
+}
+
+/// The pages of a run, of two runs and of a history link to the list, and a history to its runs.
+fn assert_ways(names: &[&str], [run, both, history]: [&str; 3]) {
+    let back = |page: &str, address: &str| page.contains(&format!("<a href=\"{address}\">← All"));
+    assert!(back(run, "../../"), "{run}");
+    assert!(back(both, "./") && back(history, "./"), "{history}");
+    for name in names {
+        let link = format!("<a href=\"run/{name}/\">");
+        assert!(history.contains(&link), "{history}");
+    }
 }
 
 /// Stops a run from its page.

@@ -211,6 +211,18 @@ pub(crate) fn to_decide(of: &Comparison) -> Option<String> {
     (!words.is_empty()).then(|| words.join("; "))
 }
 
+/// The answer in a few words, for a heading.
+pub(crate) fn headline(of: &Comparison) -> (String, Ink) {
+    let least = percent(of.terms.least);
+    match of.answer() {
+        Some(Answer::Worse) => ("✗ The candidate is worse".to_owned(), Ink::Bad),
+        Some(Answer::Better) => ("✓ The candidate is better".to_owned(), Ink::Good),
+        Some(Answer::Equal) => (format!("✓ Equal within {least}"), Ink::Good),
+        Some(Answer::Open) => ("Undecided".to_owned(), Ink::Warn),
+        None => ("One pair of runs: no verdict".to_owned(), Ink::Bold),
+    }
+}
+
 /// The figures with this answer and their shifts, in the order of the table; `None` without one.
 pub(crate) fn listed(of: &Comparison, answer: Answer) -> Option<String> {
     let rows = of.rows.iter().filter(|row| row.answer == Some(answer));

@@ -4,18 +4,17 @@
 //! compare --html` writes the page of a [`comparison()`], with its answer. Each run's number is
 //! computed by its own summary and its own model; only the ratio of both is computed here.
 
-use super::{Document, Part, Place, data, part, picture, section};
+use super::{Document, Part, Place, data, forest, part, picture, section, way_back};
 use crate::answers::answers;
-use crate::comparison::{self, answer};
+use crate::comparison::{self, answer, headline, listed, to_decide};
 use crate::figure::{BesideSide, beside};
 use crate::grid::{Cell, Column, Grid, Row};
-use crate::line::Ink;
 use crate::markup::Markup;
 use crate::quantity::{count, latency, rate, share};
 use crate::section::{Body, Section};
 use crate::style::Unicode;
 use crate::{calendar, secret};
-use drumfire_compare::{Against, Compared, Comparison};
+use drumfire_compare::{Against, Answer, Compared, Comparison, Terms};
 use drumfire_measure::{Histogram, LatencyKind, Summary};
 use std::slice::from_ref;
 
@@ -33,30 +32,52 @@ const QUANTILES: [(&str, f64); 6] = [
     ("slowest", 1.0),
 ];
 
-/// The parts of the page of two runs, in the order in which they are read: their names, their
-/// numbers, and the pictures that both have ([`beside`]). Links are relative to the page of all
-/// runs.
+/// The least shift that matters on the page of two runs, as `drumfire compare` has it.
+const LEAST: f64 = 0.02;
+
+/// The parts of the page of two runs, in the order in which they are read: their names, the shifts
+/// if the runs can be compared, their numbers, and the pictures that both have ([`beside`]). Links
+/// are relative to the page of all runs.
 #[must_use]
 pub fn compare(base: &Compared, candidate: &Compared) -> Vec<Part> {
     let both = [base, candidate].map(Compared::summary);
-    let mut parts = vec![part("about", |out| {
+    let terms = Terms {
+        least: LEAST,
+        any_target: true,
+    };
+    let compared = Comparison::of_sets(from_ref(base), from_ref(candidate), terms);
+    let mut parts = vec![way_back("./")];
+    parts.push(part("about", |out| {
         out.open("header", &[("id", "about")]);
         out.element("h1", &[], "Two runs");
         runs(out, both, true);
-        out.element("p", &[("class", "dim")], CHANCE);
+        match &compared {
+            Ok(_) => out.element("p", &[("class", "dim")], CHANCE),
+            Err(why) => out.element("p", &[("class", "dim")], &format!("Not comparable: {why}.")),
+        }
         out.close("header");
-    })];
+    }));
+    parts.extend(
+        compared
+            .ok()
+            .map(|of| part("forest", |out| forest::print(out, &of))),
+    );
     let kind = Compared::latency_kind([base, candidate]);
     parts.extend(numbers(both, kind).as_ref().map(section::part));
     pictures(&mut parts, from_ref(base), from_ref(candidate));
     parts
 }
 
-/// The parts of the page of a comparison, as a file has it: the answer, both sides, the table of
-/// figures, and the pictures of both; of one pair the numbers of both runs too.
+/// The parts of the page of a comparison, as a file has it: the answer, the shifts as a picture, both
+/// sides, the table of figures, and the pictures of both; of one pair the numbers of both runs too.
 #[must_use]
 pub fn comparison(of: &Comparison, base: &[Compared], candidate: &[Compared]) -> Vec<Part> {
-    let mut parts = vec![part("about", |out| about(out, of, base, candidate))];
+    let mut parts = vec![
+        part("about", |out| about(out, of, base, candidate)),
+        part("answers", |out| tiles(out, of)),
+        part("forest", |out| forest::print(out, of)),
+    ];
+    parts.retain(|part| !part.html.is_empty());
     parts.push(section::part(&comparison::section(of)));
     if let ([base], [candidate]) = (base, candidate) {
         let both = [base, candidate];
@@ -65,14 +86,75 @@ pub fn comparison(of: &Comparison, base: &[Compared], candidate: &[Compared]) ->
         parts.extend(numbers.as_ref().map(section::part));
     }
     pictures(&mut parts, base, candidate);
+    parts.push(part("sides", |out| names(out, of)));
     parts
+}
+
+/// Appends the figures that decide, what would decide the others, and both sides.
+fn tiles(out: &mut Markup, of: &Comparison) {
+    out.open("section", &[("id", "answers")]);
+    out.open("ul", &[("class", "answers")]);
+    let mut tile = |class: &str, title: &str, words: &[String]| {
+        out.open("li", &[("class", class)]);
+        out.element("strong", &[], title);
+        for words in words {
+            out.element("p", &[("class", "dim")], words);
+        }
+        out.close("li");
+    };
+    let found = [
+        (Answer::Worse, "is-bad", "worse"),
+        (Answer::Better, "is-good", "better"),
+    ];
+    for (which, class, title) in found {
+        if let Some(figures) = listed(of, which) {
+            tile(class, title, &[figures]);
+        }
+    }
+    let equal = of
+        .rows
+        .iter()
+        .filter(|row| row.answer == Some(Answer::Equal));
+    let equal: Vec<&str> = equal.map(|row| row.figure.name()).collect();
+    if !equal.is_empty() {
+        tile("is-good", "equal", &[equal.join(", ")]);
+    }
+    let undecided = of.undecided();
+    if !undecided.is_empty() {
+        let names: Vec<&str> = undecided.iter().map(|(figure, _)| figure.name()).collect();
+        let to_decide = to_decide(of).map(|words| format!("To decide: {words}."));
+        let words: Vec<String> = [names.join(", ")].into_iter().chain(to_decide).collect();
+        tile("is-fair", "undecided", &words);
+    }
+    for (name, side) in [("base", &of.base), ("candidate", &of.candidate)] {
+        let cells = comparison::side(side).into_iter();
+        let words: Vec<String> = cells.map(|cell| cell.text(Unicode::On)).collect();
+        tile("is-open", name, &words);
+    }
+    out.close("ul");
+    out.close("section");
+}
+
+/// Appends the names of the runs, by which other commands know them.
+fn names(out: &mut Markup, of: &Comparison) {
+    out.open("section", &[("id", "sides")]);
+    out.element("h2", &[], "Runs");
+    out.open("dl", &[("class", "lines")]);
+    for (name, side) in [("Base", &of.base), ("Candidate", &of.candidate)] {
+        out.element("dt", &[], name);
+        out.element("dd", &[], &side.ids.join(" · "));
+    }
+    out.close("dl");
+    let hint = "To see one of them, use `drumfire report RUN`, or `drumfire ui` for all of them.";
+    out.element("p", &[("class", "dim")], hint);
+    out.close("section");
 }
 
 /// The page of a comparison as the bytes of a file that stands alone.
 #[must_use]
 pub fn comparison_page(of: &Comparison, base: &[Compared], candidate: &[Compared]) -> Vec<u8> {
     let document = Document {
-        title: "drumfire: comparison",
+        title: &format!("drumfire: {}", headline(of).0),
         place: Place::File,
         parts: &comparison(of, base, candidate),
     };
@@ -131,13 +213,9 @@ fn side(runs: &[Compared], kind: LatencyKind) -> Option<BesideSide<'_>> {
 
 /// Appends the answer, and for sets a note on the pictures.
 fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Compared]) {
-    let (sentence, ink) = answer(of);
-    let class = if ink == Ink::Bad { "is-bad" } else { "" };
     out.open("header", &[("id", "about")]);
-    out.element("h1", &[], "Comparison");
-    out.open("p", &[]);
-    out.element("strong", &[("class", class)], &sentence);
-    out.close("p");
+    out.element("h1", &[], &headline(of).0);
+    out.element("p", &[], &answer(of).0);
     match (base, candidate) {
         ([base], [candidate]) => runs(out, [base, candidate].map(Compared::summary), false),
         _ => {
