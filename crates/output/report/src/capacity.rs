@@ -196,8 +196,8 @@ pub(crate) fn bottleneck_words(finding: &Finding, bottleneck: Bottleneck) -> Str
             let bound = bound.and_then(|it| it.bound);
             match bound {
                 Some(bound) => format!(
-                    "the target: its own responses took {bound} or longer, without the time that \
-                     requests waited for a connection or for drumfire"
+                    "the target: its own responses took {bound} or longer, not counting waits for \
+                     a connection or for drumfire"
                 ),
                 None => "the target: the slow requests were slow after they were sent, not while \
                          they waited"

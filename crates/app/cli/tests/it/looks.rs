@@ -66,7 +66,7 @@ fn github_shows_a_run() {
         command.env("GITHUB_STEP_SUMMARY", &page);
         let run = Process::start(&mut command).finish(LIMIT);
         let page = fs::read_to_string(&page).unwrap_or_default();
-        (run, page.matches("\n`http").count())
+        (run, page.matches("## ❌").count())
     };
     let line = format!("-n 20 -c 1 --threshold failed<1% {}", server.url);
     let (ran, pages) = run(&format!("http {line}"));

@@ -21,7 +21,12 @@ pub(super) fn section(finding: &Finding) -> Section {
     let facts = facts(finding)
         .into_iter()
         .map(|(label, words)| Body::Facts(Facts::lines(label, vec![Cell::new(words)])));
-    let bodies = facts.chain([Body::Table(knee(finding))]).collect();
+    let target = vec![
+        Cell::code(secret::excerpt(&finding.target)),
+        Cell::foreign(format!("run {}", finding.run)),
+    ];
+    let target = Body::Facts(Facts::items("Target", target));
+    let bodies = facts.chain([target, Body::Table(knee(finding))]).collect();
     Section {
         id: "knee",
         title: "Knee",
@@ -31,8 +36,8 @@ pub(super) fn section(finding: &Finding) -> Section {
     }
 }
 
-/// The facts beside the answer, each with its label: the limit, the reasons for a missing answer, the
-/// confirmation, and the run that has stored the search.
+/// The facts beside the answer, each with its label: the limit, the confirmation, and the reasons for
+/// a missing answer.
 fn facts(finding: &Finding) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     if let Some(bottleneck) = finding.bottleneck {
@@ -40,8 +45,6 @@ fn facts(finding: &Finding) -> Vec<(&'static str, String)> {
     }
     facts.extend(confirmed(finding));
     facts.extend(circumstances(finding));
-    let target = secret::excerpt(&finding.target);
-    facts.push(("Target", format!("{target}, run {}", finding.run)));
     facts
 }
 

@@ -83,8 +83,12 @@ fn tiles(out: &mut Markup, finding: &Finding, summary: &Summary, origin: &Origin
         Answer::Above(_) => ("confirmed at the maximum rate".to_owned(), Vec::new()),
         Answer::Generator { .. } | Answer::Unknown { .. } => ("no answer".to_owned(), Vec::new()),
     };
+    // The reasons of a limit of drumfire's own are beside the limit.
+    let is_own = matches!(finding.answer, Answer::Generator { .. });
     let facts = facts::confirmed(finding).into_iter();
-    words.extend(facts.chain(facts::circumstances(finding)).map(|(_, of)| of));
+    let facts = facts.chain(facts::circumstances(finding));
+    let facts = facts.filter(|(label, _)| !(is_own && *label == "Reason"));
+    words.extend(facts.map(|(_, of)| of));
     let grade = grade(finding);
     tile(
         out,
@@ -99,7 +103,8 @@ fn tiles(out: &mut Markup, finding: &Finding, summary: &Summary, origin: &Origin
             Some((_, reason)) => reason.to_owned(),
             None => words,
         });
-        let words: Vec<String> = words.into_iter().collect();
+        let reasons = finding.reasons.iter().filter(|_| is_own).cloned();
+        let words: Vec<String> = words.into_iter().chain(reasons).collect();
         tile(out, "is-open", &format!("limited by {name}"), &words);
     }
     let of_run = answers(summary).into_iter().find(|of| of.subject == "run");
@@ -156,7 +161,7 @@ fn rates(finding: &Finding) -> Section {
 fn course(out: &mut Markup, finding: &Finding) {
     out.open("section", &[("id", "course")]);
     out.element("h2", &[], "The course of the search");
-    out.open("ol", &[("class", "course")]);
+    out.open("ol", &[("class", "search-course")]);
     for (number, stage) in stages(&finding.course) {
         let [low, high] = [stage.low, stage.high].map(short);
         let rates = match low == high {

@@ -72,11 +72,11 @@ pub fn compare(base: &Compared, candidate: &Compared) -> Vec<Part> {
 /// sides, the table of figures, and the pictures of both; of one pair the numbers of both runs too.
 #[must_use]
 pub fn comparison(of: &Comparison, base: &[Compared], candidate: &[Compared]) -> Vec<Part> {
-    let mut parts = vec![
-        part("about", |out| about(out, of, base, candidate)),
-        part("answers", |out| tiles(out, of)),
-        part("forest", |out| forest::print(out, of)),
-    ];
+    let mut parts = vec![part("about", |out| about(out, of, base, candidate))];
+    if !of.is_pair() {
+        parts.push(part("answers", |out| tiles(out, of)));
+    }
+    parts.push(part("forest", |out| forest::print(out, of)));
     parts.retain(|part| !part.html.is_empty());
     parts.push(section::part(&comparison::section(of)));
     if let ([base], [candidate]) = (base, candidate) {
@@ -215,7 +215,12 @@ fn side(runs: &[Compared], kind: LatencyKind) -> Option<BesideSide<'_>> {
 fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Compared]) {
     out.open("header", &[("id", "about")]);
     out.element("h1", &[], &headline(of).0);
-    out.element("p", &[], &answer(of).0);
+    // The tiles have what is worse, better or equal.
+    if matches!(of.answer(), Some(Answer::Open) | None) {
+        let (words, _) = answer(of);
+        let why = words.strip_prefix("undecided: ").unwrap_or(&words);
+        out.element("p", &[], why);
+    }
     match (base, candidate) {
         ([base], [candidate]) => runs(out, [base, candidate].map(Compared::summary), false),
         _ => {

@@ -42,7 +42,7 @@ pub(super) fn print(out: &mut Markup, of: &Comparison) {
 /// Appends a row: the name, the picture, the shift, the interval and the answer.
 fn print_row(out: &mut Markup, row: &Row, scale: &Scale) {
     out.open("div", &[("class", "row")]);
-    out.element("span", &[("class", "name")], row.figure.name());
+    out.element("span", &[("class", "label")], row.figure.name());
     let class = match row.answer {
         Some(Answer::Worse) => "is-missed",
         Some(Answer::Better | Answer::Equal) => "is-kept",
