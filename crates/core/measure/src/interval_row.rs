@@ -44,6 +44,8 @@ pub struct IntervalRow {
     pub latency: Spread,
     /// The 99th percentile of the generator's lag.
     pub lag_p99: Option<Nanos>,
+    /// The maximum of the generator's lag.
+    pub lag_max: Option<Nanos>,
     /// The change of the tail of the latency relative to earlier intervals.
     pub change: Change,
 }
@@ -228,6 +230,7 @@ impl Rows {
             in_flight: self.under_way.max(0).cast_unsigned(),
             latency: Spread::from_histogram(times),
             lag_p99: lag.quantile(0.99),
+            lag_max: lag.quantile(1.0),
             change,
         }
     }

@@ -69,15 +69,21 @@ impl StepTimelines {
     }
 
     /// The rows of a step, by its pool's number and its own; `None` if the step has no separate
-    /// timeline.
+    /// timeline. If there are more than `most` cells, each row has equally many of them.
     pub(crate) fn rows(
         &self,
         info: &RunInfo,
-        pool: usize,
-        step: usize,
+        (pool, step): (usize, usize),
+        most: usize,
     ) -> Option<Vec<IntervalRow>> {
-        let cells = self.cells(pool, step)?;
+        let cells: Vec<Overview> = self.cells(pool, step)?.collect();
         let mut rows = Rows::of_pool(info, info.pools[pool].model);
-        Some(cells.map(|cell| rows.next_row_of(&cell)).collect())
+        let each = cells.len().div_ceil(most.max(1)).max(1);
+        let merged = cells.chunks(each).map(|cells| {
+            let mut whole = cells[0].clone();
+            cells[1..].iter().for_each(|cell| whole.merge(cell));
+            rows.next_row_of(&whole)
+        });
+        Some(merged.collect())
     }
 }

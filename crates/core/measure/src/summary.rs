@@ -355,7 +355,18 @@ impl Summary {
     /// with more than 64 steps.
     #[must_use]
     pub fn intervals_of_step(&self, pool: usize, step: usize) -> Option<Vec<IntervalRow>> {
-        self.steps.rows(&self.info, pool, step)
+        self.steps.rows(&self.info, (pool, step), INTERVALS)
+    }
+
+    /// A step over time as [`Self::intervals_of_step`], in at most `most` rows of merged intervals.
+    #[must_use]
+    pub fn merged_intervals_of_step(
+        &self,
+        pool: usize,
+        step: usize,
+        most: usize,
+    ) -> Option<Vec<IntervalRow>> {
+        self.steps.rows(&self.info, (pool, step), most)
     }
 
     /// The distributions of a step over time, for the same steps and cells as
