@@ -180,6 +180,9 @@ pub(crate) fn wanted(outputs: &Outputs) -> impl Iterator<Item = (&'static Result
 /// The maximum total size of the documents that a page offers for download, in bytes. With them,
 /// the page of a run of one day with ten steps is smaller than 2 MB.
 const DOWNLOADS_MAX: usize = 1_100_000;
+/// The maximum size of the CSV of all buckets in a page, in bytes: the other documents have its
+/// numbers in a fifth of the space.
+const CSV_MAX: usize = 350_000;
 
 /// The summary as JSON, with the comparison with a baseline if there is one.
 fn json_of(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
@@ -216,6 +219,9 @@ pub(crate) fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     let mut room = DOWNLOADS_MAX;
     let mut files = Vec::new();
     for (name, bytes) in documents {
+        if name.ends_with(".csv") && bytes.len() > CSV_MAX {
+            continue;
+        }
         // If one document is too large, smaller ones still fit.
         if let Some(rest) = room.checked_sub(bytes.len()) {
             room = rest;

@@ -28,6 +28,7 @@ use drumfire_session::{
     Storing,
 };
 use drumfire_ui::{RunPage, Subject};
+use drumfire_units::ByteSize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -439,6 +440,8 @@ pub(super) struct Destinations {
     teardown: Option<String>,
     /// The run to compare with.
     baseline: Option<Baseline>,
+    /// Whether a written page is announced on standard error.
+    announces: bool,
 }
 
 impl Destinations {
@@ -472,6 +475,7 @@ impl Destinations {
             plan: String::new(),
             teardown: None,
             baseline: None,
+            announces: !is_quiet(outputs),
         })
     }
 
@@ -504,6 +508,7 @@ impl Destinations {
                 plan: self.plan.clone(),
                 teardown: None,
                 baseline: self.baseline.clone(),
+                announces: false,
             },
             summary: Arc::clone(summary),
             naming,
@@ -613,7 +618,15 @@ impl Destinations {
         {
             if let Content::Whole { render, redact } = &row.content {
                 // If one result cannot be written, the others still are.
-                let one = to.write(&redact(redactor, &render(ended.summary, &beside)));
+                let rendered = render(ended.summary, &beside);
+                let bytes = redact(redactor, &rendered);
+                let one = to.write(&bytes);
+                if let (Ok(()), true, Destination::File(path)) = (&one, row.is_page(), to)
+                    && self.announces
+                {
+                    let size = ByteSize(bytes.len() as u64);
+                    output.remark(&format!("page: {} ({size})\n", path.display()));
+                }
                 written = written.and(one);
             }
         }
