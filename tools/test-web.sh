@@ -46,5 +46,5 @@ tests() {
   node --test --test-reporter=spec "${@/%/.test.js}"
 }
 cd out/tests
-tests pure browser/live browser/served browser/list
+tests pure browser/live browser/served browser/list browser/layout
 tests browser/page

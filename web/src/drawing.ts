@@ -6,6 +6,11 @@ import type { Figure, Time } from "./figure.js";
 import { pointAt } from "./readout.js";
 import type { Span } from "./span.js";
 
+/** A mark beyond this share of the picture has its name at its left. */
+const EDGE = 0.6;
+/** The space between two labels, in pixels. */
+const BETWEEN = 4;
+
 /** A group of the picture, and its elements as Rust drew them. */
 interface Drawn {
   readonly group: Element;
@@ -52,8 +57,9 @@ export class Drawing {
   /** The place of a pointer in the picture's own units. */
   at(event: PointerEvent | MouseEvent): { readonly x: number; readonly y: number } {
     const box = this.#svg.getBoundingClientRect();
-    const scale = this.#svg.viewBox.baseVal.width / box.width;
-    return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale };
+    const [left, , width] = this.#figure.place;
+    const x = left + ((event.clientX - box.left) / box.width) * width;
+    return { x, y: event.clientY - box.top };
   }
 
   /** The value at a place along the picture. */
@@ -70,20 +76,22 @@ export class Drawing {
     if (time === undefined || (from === this.#shown.from && to === this.#shown.to)) {
       return;
     }
-    const [, top, width, height] = place;
+    const [, top, , height] = place;
     this.#shown = axis;
     const [begin, end] = [this.#across(from), this.#across(to)];
     this.#shown = { from, to };
     this.#plot.setAttribute("viewBox", `${begin} ${top} ${end - begin} ${height}`);
     this.#plot.setAttribute("overflow", window === undefined ? "visible" : "hidden");
-    // Dots and arrows keep their form.
-    this.#plot.style.setProperty("--narrow", `${(end - begin) / width}`);
     const [ticks, marks] =
       window === undefined
         ? [this.#ticks.whole, this.#marks.whole]
-        : [this.#ticksOf(time), this.#marksOf(time)];
+        : [this.#ticksOf(time), this.#marksOf()];
     this.#ticks.group.replaceChildren(...ticks);
     this.#marks.group.replaceChildren(...marks);
+    if (window !== undefined) {
+      thin(this.#ticks.group);
+      thin(this.#marks.group);
+    }
   }
 
   /** Leaves series out, with the space to their neighbours, by their numbers. */
@@ -111,7 +119,7 @@ export class Drawing {
       return;
     }
     const [, top, , height] = this.#figure.place;
-    const x = this.#across(at).toFixed(2);
+    const x = this.#share(at);
     const [y1, y2] = [top.toFixed(1), (top + height).toFixed(1)];
     this.#layer.append(shape("line", { class: "cursor", x1: x, y1, x2: x, y2 }));
     this.#figure.series.forEach((series, number) => {
@@ -138,7 +146,9 @@ export class Drawing {
   }
 
   #drawArea(x: number, y: number, width: number, height: number): void {
-    const ends = { x: `${x}`, y: `${y}`, width: `${width}`, height: `${height}` };
+    const [left, , all] = this.#figure.place;
+    const [begin, wide] = [percent((x - left) / all), percent(width / all)];
+    const ends = { x: begin, y: `${y}`, width: wide, height: `${height}` };
     this.#layer.append(shape("rect", { class: "drag", ...ends }));
   }
 
@@ -150,25 +160,31 @@ export class Drawing {
       const value = number * (level?.step ?? 0);
       return value < from || value > to
         ? []
-        : this.#ticks.whole.slice(0, 2).map((part) => moved(part, this.#across(value), label));
+        : this.#ticks.whole.slice(0, 2).map((part) => moved(part, this.#share(value), "middle", label));
     });
   }
 
-  /** The marks of what is shown: each drawn mark's line, and its name beside it. */
-  #marksOf({ edge }: Time): Element[] {
+  /** The marks of what is shown: each drawn mark's line, and its name or number above it. */
+  #marksOf(): Element[] {
     const { whole } = this.#marks;
     return this.#figure.marks.flatMap((mark, number) => {
       const [line, name] = whole.slice(2 * number, 2 * number + 2);
       if (line === undefined || name === undefined || mark < this.#shown.from || mark > this.#shown.to) {
         return [];
       }
-      const x = this.#across(mark);
-      const apart = Math.abs(Number(name.getAttribute("x")) - Number(line.getAttribute("x1")));
-      const isAtEdge = x > edge;
-      const beside = moved(name, isAtEdge ? x - apart : x + apart);
-      beside.setAttribute("text-anchor", isAtEdge ? "end" : "start");
-      return [moved(line, x), beside];
+      const { from, to } = this.#shown;
+      const isAtEdge = (mark - from) / (to - from) > EDGE;
+      const isNumber = name.getAttribute("text-anchor") === "middle";
+      const anchor = isNumber ? "middle" : isAtEdge ? "end" : "start";
+      const x = this.#share(mark);
+      return [moved(line, x, anchor), moved(name, x, anchor)];
     });
+  }
+
+  /** The place of a value as a share of the picture's width. */
+  #share(value: number): string {
+    const { from, to } = this.#shown;
+    return percent((value - from) / (to - from));
   }
 
   #across(value: number): number {
@@ -178,18 +194,37 @@ export class Drawing {
   }
 }
 
+function percent(share: number): string {
+  return `${(share * 100).toFixed(2)}%`;
+}
+
 /** A copy of a vertical line or a text at another place along the picture. */
-function moved(part: Element, x: number, text?: string): Element {
+function moved(part: Element, x: string, anchor: string, text?: string): Element {
   const made = part.cloneNode(true) as Element;
   for (const name of ["x", "x1", "x2"]) {
     if (made.hasAttribute(name)) {
-      made.setAttribute(name, x.toFixed(1));
+      made.setAttribute(name, x);
     }
+  }
+  if (made instanceof SVGTextElement) {
+    made.setAttribute("text-anchor", anchor);
+    made.setAttribute("class", "dim");
   }
   if (text !== undefined) {
     made.textContent = text;
   }
   return made;
+}
+
+/** Leaves out the labels of a group that overlap one before them. */
+function thin(group: Element): void {
+  let free = -Infinity;
+  for (const text of group.querySelectorAll("text")) {
+    const { left, right } = text.getBoundingClientRect();
+    const isFree = left >= free;
+    text.classList.toggle("never", !isFree);
+    free = isFree ? right + BETWEEN : free;
+  }
 }
 
 /** The sign of a series in a legend: its line, as the picture has it. */

@@ -4,7 +4,8 @@
 
 import type { Span } from "./span.js";
 
-/** The place of a plot in its picture: left, top, width and height in the picture's own units. */
+/** The place of a plot: left, top, width and height in its own units. They are pixels from the top to
+ * the bottom; from left to right, the picture stretches them. */
 export type Place = readonly [left: number, top: number, width: number, height: number];
 
 /** Ticks of the time at the multiples of a step, for parts of the time up to `span`. */
@@ -19,8 +20,6 @@ export interface Level {
 export interface Time {
   /** The shortest part of the time that is shown. */
   readonly least: number;
-  /** A mark beyond this place of its picture has its name at its left. */
-  readonly edge: number;
   /** From the shortest step to the longest. */
   readonly levels: readonly Level[];
 }

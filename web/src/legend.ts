@@ -61,7 +61,7 @@ function zoomButtons(title: string, { zoom }: Wishes): HTMLElement {
   const buttons: readonly (readonly [string, string, number | undefined])[] = [
     ["−", "Zoom out", 0.5],
     ["+", "Zoom in", 2],
-    ["0", "Whole run", undefined],
+    ["⤢", "Whole run", undefined],
   ];
   return element(
     "span",

@@ -6,6 +6,7 @@ import { type Figure, figures } from "./figure.js";
 import { type LeftOut, Picture } from "./picture.js";
 import { Choices, Sheet } from "./sheet.js";
 import { sendOnChange, Ticks } from "./ticks.js";
+import { addUnpacking } from "./unpacking.js";
 import { View } from "./view.js";
 
 /** The parts whose tables may have many rows. */
@@ -18,6 +19,8 @@ export class Page {
   readonly #choices = new Choices();
   /** The elements that have what the program adds. */
   readonly #done = new WeakSet<Element>();
+  /** The parts that are open for printing alone. */
+  readonly #folded = new Set<HTMLDetailsElement>();
 
   constructor() {
     document.documentElement.classList.add("script");
@@ -35,6 +38,14 @@ export class Page {
         Picture.add(root, figure, this.#viewOf(figure), this.#leftOut);
       });
     }
+    this.#once('a[href^="#step-"]', (link) => {
+      link.addEventListener("click", () => openStep(link));
+    });
+    this.#once("#downloads a", (link) => {
+      if (link instanceof HTMLAnchorElement) {
+        addUnpacking(link);
+      }
+    });
     this.#once("table.grid", (table) => {
       const key = table.closest("[id]")?.id ?? "";
       if (table instanceof HTMLTableElement) {
@@ -74,8 +85,25 @@ export class Page {
   }
 
   #print(isWhole: boolean): void {
+    document.querySelectorAll<HTMLDetailsElement>("details.whole").forEach((details) => {
+      if (isWhole && !details.open) {
+        details.open = true;
+        this.#folded.add(details);
+      } else if (!isWhole && this.#folded.delete(details)) {
+        details.open = false;
+      }
+    });
     [this.#overTime, ...this.#views.values()].forEach((view) => {
       view.isWhole = isWhole;
     });
+  }
+}
+
+/** Opens the pictures of a step, to which a link leads. */
+function openStep(link: Element): void {
+  const target = document.getElementById(link.getAttribute("href")?.slice(1) ?? "");
+  const details = target?.closest("details");
+  if (details) {
+    details.open = true;
   }
 }

@@ -30,7 +30,7 @@ export class Picture {
   /** Adds the stage and the legend to a figure's element, once. A picture in another form than the
    * one that is known here stays as it is. */
   static add(root: Element, figure: Figure, view: View, leftOut: LeftOut): void {
-    const svg = root.querySelector<SVGSVGElement>(":scope > svg");
+    const svg = root.querySelector<SVGSVGElement>(":scope > svg.area");
     const drawing = svg && Drawing.of(figure, svg);
     const table = root.querySelector("table");
     if (svg && drawing && table) {

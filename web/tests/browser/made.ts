@@ -40,6 +40,47 @@ export async function usual(): Promise<string> {
   }
 }
 
+/** A kind of run, by its name: the flags of its server, and its command line after the URL. */
+interface Kind {
+  readonly server?: readonly string[];
+  readonly args: (url: string) => readonly string[];
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  one: { args: (url) => ["http", "-n", "1", url] },
+  slow: { args: (url) => ["http", "-r", "20", "-z", "3s", `${url}/?delay=lognormal:4ms,0.5`] },
+  closed: { args: (url) => ["http", "-u", "5", "-z", "2s", `${url}/?delay=const:20ms`] },
+  ramp: { args: (url) => ["http", "-r", "step(50,600,50,250ms)", "--warmup", "500ms", url] },
+  late: {
+    server: ["--serial", "--delay", "const:5ms"],
+    args: (url) => ["http", "-r", "300", "-z", "3s", url],
+  },
+  refused: { args: () => ["http", "-r", "50", "-z", "2s", "http://127.0.0.1:9/"] },
+  long: {
+    args: (url) => ["http", "-r", "100", "-z", "2s", `${url}/${"a-long-name/".repeat(12)}?status=503`, `${url}/b`],
+  },
+  stream: {
+    server: ["--grpc"],
+    args: (url) => [
+      ...["grpc", url, "--call", "helloworld.Greeter/SayHelloBidi", "-d", '{"name":"a"}'],
+      ...["--stream-count", "5", "--stream-interval", "5ms", "-r", "20", "-z", "2s"],
+    ],
+  },
+};
+
+/** The pages of many kinds of run, by name. */
+export async function kinds(): Promise<ReadonlyMap<string, string>> {
+  const made = Object.entries(KINDS).map(async ([name, kind]) => {
+    const { server, url } = await served(kind.server);
+    try {
+      return [name, await pageOf(name, kind.args(url))] as const;
+    } finally {
+      server.kill();
+    }
+  });
+  return new Map(await Promise.all(made));
+}
+
 /** The page of a run whose server answers with markup, and whose step has a name of markup. */
 export async function hostile(): Promise<string> {
   const server = createServer((socket) => {

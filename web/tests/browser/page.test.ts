@@ -8,7 +8,8 @@ import { type Figure, figures } from "../../src/figure.js";
 import { HOSTILE, hostile, kept, usual } from "./made.js";
 import { launched, Reader } from "./reader.js";
 
-const NAMES = ["rate", "latency", "heat", "tail", "knee", "outcomes", "in-flight", "lag", "memory"];
+/** The rate does not vary, so that there is no latency by rate. */
+const NAMES = ["rate", "latency", "heat", "tail", "outcomes", "in-flight", "lag", "memory"];
 /** Drawn places are rounded to a tenth of a unit. */
 const NEAR = 0.06;
 
@@ -38,11 +39,10 @@ function drawn(page: Page, figure: string, series: number): Promise<[number, num
       const lines = [...(group?.querySelectorAll("path.line") ?? [])].flatMap((path) => [
         ...(path.getAttribute("d") ?? "").matchAll(/[ML]([\d.]+) ([\d.]+)/g),
       ]);
-      const dots = [...(group?.querySelectorAll("circle") ?? [])].map((dot) => [
-        Number(dot.getAttribute("cx")),
-        Number(dot.getAttribute("cy")),
+      const dots = [...(group?.querySelectorAll("path.dot") ?? [])].flatMap((path) => [
+        ...(path.getAttribute("d") ?? "").matchAll(/M([\d.]+) ([\d.]+)h0/g),
       ]);
-      return [...lines.map(([, x, y]) => [Number(x), Number(y)]), ...dots] as [number, number][];
+      return [...lines, ...dots].map(([, x, y]) => [Number(x), Number(y)] as [number, number]);
     },
     [figure, `${series}`],
   );
@@ -54,7 +54,11 @@ test("a run of three seconds has every figure, and the cursor stands where each 
   assert.deepEqual(all.map(({ name }) => name), NAMES);
   for (const { name, axis, place, series } of all) {
     const [left, , width] = place;
-    for (const [number, { xs, ys }] of series.entries()) {
+    for (const [number, { role, xs, ys }] of series.entries()) {
+      if (role === "asked") {
+        // The intended load has steps between its points.
+        continue;
+      }
       const are = await drawn(reader.page, name, number);
       const should = xs.flatMap((x, point) => {
         const y = ys[point] ?? null;
@@ -121,12 +125,11 @@ test("a pointer reads values and chooses a part of the time", async () => {
   const { page } = reader;
   const all = await dataOf(page);
   const rate = all.find(({ name }) => name === "rate") ?? assert.fail();
+  await page.locator("#rate").evaluate((figure) => figure.scrollIntoView({ block: "center" }));
   const box = (await page.locator("#rate .stage svg").first().boundingBox()) ?? assert.fail();
-  const scale = box.width / 760;
-  const at = (share: number): [number, number] => [
-    box.x + (rate.place[0] + share * rate.place[2]) * scale,
-    box.y + 150 * scale,
-  ];
+  const [left, , wide] = rate.place;
+  assert.deepEqual([left, wide], [0, 1000], "the picture is as wide as its plot");
+  const at = (share: number): [number, number] => [box.x + share * box.width, box.y + 100];
   await page.mouse.move(...at(0.5));
   assert.notEqual(await page.textContent("#rate .place"), "");
   assert.notEqual(await page.textContent("#memory .place"), "");
@@ -139,9 +142,11 @@ test("a pointer reads values and chooses a part of the time", async () => {
   assert.equal(await page.locator("#rate .drag").count(), 0);
   const views = () =>
     page.locator("svg.plot").evaluateAll((plots) =>
-      plots.map((plot) => [
+      plots
+        .filter((plot) => plot.closest("figure")?.id !== "")
+        .map((plot) => [
         plot.closest("figure")?.id ?? "",
-        (plot as SVGSVGElement).viewBox.baseVal.width / Number(plot.getAttribute("width")),
+        (plot as SVGSVGElement).viewBox.baseVal.width / 1000,
       ] as const),
     );
   const overTime = new Set(all.filter(({ time }) => time !== undefined).map(({ name }) => name));
@@ -183,11 +188,11 @@ test("a pointer reads values and chooses a part of the time", async () => {
 test("zoom by keys and buttons, and a picture of everything is drawn as Rust drew it", async () => {
   const reader = await open();
   const { page } = reader;
-  const picture = () => page.locator("#lag .stage > svg").evaluate((svg) => svg.innerHTML);
+  const picture = () => page.locator("#in-flight .stage > svg").evaluate((svg) => svg.innerHTML);
   const tidy = (svg: string) =>
     svg.replace(/\s+/g, "").replace(/ (style|overflow)="[^"]*"/g, "").replace(/style="[^"]*"/g, "");
   const before = tidy(await picture());
-  await page.locator("#lag .stage").focus();
+  await page.locator("#in-flight .stage").focus();
   await page.keyboard.press("+");
   assert.notEqual(tidy(await picture()), before);
   await page.keyboard.press("-");
@@ -319,7 +324,10 @@ test("paper has the whole run without the program's parts", async () => {
 
 test("without scripts everything is there, and nothing that needs one", async () => {
   const reader = await open({ javaScriptEnabled: false });
-  for (const part of ["#rate svg", "#rate .legend", "#steps table", "#report pre", "#plan"]) {
+  await reader.page.locator("#report summary").first().click();
+  await reader.page.locator("#steps .step summary").first().click();
+  const parts = ["#rate svg", "#rate .legend", "#steps table", "#report pre", "#plan", "#step-1 svg"];
+  for (const part of parts) {
     assert.ok(await reader.page.locator(part).first().isVisible(), part);
   }
   for (const part of ["button", "input", "form", "[tabindex='0'].stage"]) {
@@ -333,7 +341,7 @@ test("texts of servers stay texts", async () => {
   for (const place of [answered, kept("hostile")]) {
     const reader = await Reader.opening(browser, place);
     const { page } = reader;
-    await page.locator("#latency .stage").focus();
+    await page.locator("#rate .stage").focus();
     await page.keyboard.press("ArrowRight");
     for (const key of await page.locator("th button").all()) {
       await key.click();

@@ -73,7 +73,11 @@ await picture(browser, "page-zoom.png", async (of) => {
   if (top === null || end === null) {
     throw new Error("no pictures");
   }
-  const clip = { x: top.x, y: top.y, width: top.width, height: end.y + end.height - top.y };
+  // They stand beside each other, or in two rows.
+  const [x, y] = [Math.min(top.x, end.x), Math.min(top.y, end.y)];
+  const right = Math.max(top.x + top.width, end.x + end.width);
+  const bottom = Math.max(top.y + top.height, end.y + end.height);
+  const clip = { x, y, width: right - x, height: bottom - y };
   return of.screenshot({ fullPage: true, clip });
 });
 await browser.close();

@@ -18,6 +18,18 @@ pub(crate) enum Grade {
     Open,
 }
 
+impl Grade {
+    /// The mark that stands before an answer of this grade.
+    pub(crate) const fn mark(self) -> &'static str {
+        match self {
+            Self::Good => "✓",
+            Self::Fair => "!",
+            Self::Bad => "✗",
+            Self::Open => "?",
+        }
+    }
+}
+
 /// One answer: its words, and the reasons why it is not the best one.
 pub(crate) struct Answer<'a> {
     /// The question that it answers: `run`, `load` or `target`.

@@ -2,7 +2,8 @@
 //! [`Figure`] and nothing else, so that terminal, file and page show the same.
 //!
 //! A value that the count can't support is a gap, and a lower bound is marked; nothing is
-//! interpolated or smoothed. A run of a single interval has every figure, with one point.
+//! interpolated or smoothed. A series without a point is left out, and a figure without a series
+//! has a sentence in its place ([`plot_of`]).
 
 mod axis;
 mod beside;
@@ -17,10 +18,11 @@ pub(crate) use axis::Level;
 pub use axis::{Axis, Scale, Tick, Unit};
 pub use beside::{BesideSide, beside};
 pub use heat::{Column, Heat};
+pub(crate) use over_time::load_ended_at;
 pub use spark::{Spark, Sparks};
 pub use tail::{TailLine, tail, tails};
 
-use drumfire_measure::{IntervalRow, Overview, Summary};
+use drumfire_measure::{Histogram, IntervalRow, LatencyKind, Overview, Summary};
 
 /// A picture of a run, as values in the units of its axes. A drawing shows everything in the figure
 /// and adds nothing. A figure has a few hundred points, whatever the length of the run.
@@ -59,6 +61,8 @@ pub enum Plot {
     Heat(Heat),
     /// A bar for each value, from the left axis on.
     Bars(Vec<Bar>),
+    /// Nothing was measured: the sentence that a drawing shows in place of axes and shapes.
+    Nothing(String),
 }
 
 /// Points that belong together. All series of one run have points at the same places; a point may
@@ -71,6 +75,29 @@ pub struct Series {
     pub role: Role,
     /// The points in the order of x.
     pub points: Vec<Point>,
+}
+
+impl Series {
+    /// Whether any point has a value.
+    #[must_use]
+    pub fn has_points(&self) -> bool {
+        self.points.iter().any(|point| point.y.is_some())
+    }
+}
+
+/// The plot of the series that have a point with a value, or the sentence if no series has one.
+/// Every plot of series is made here, so that no legend names a series without a point, and no axis
+/// is drawn without a value.
+pub(crate) fn plot_of(
+    mut all: Vec<Series>,
+    form: fn(Vec<Series>) -> Plot,
+    nothing: impl Into<String>,
+) -> Plot {
+    all.retain(Series::has_points);
+    match all.is_empty() {
+        true => Plot::Nothing(nothing.into()),
+        false => form(all),
+    }
 }
 
 /// A point of a series.
@@ -123,7 +150,8 @@ pub struct Mark {
 }
 
 /// The names of all figures of a run, in the order of a report. A run lacks `memory` if the system
-/// does not know it; all other figures exist even without a request.
+/// does not know it, and `knee` if its rate did not vary; all other figures exist even without a
+/// request.
 pub const NAMES: [&str; 9] = [
     "rate",
     "latency",
@@ -170,6 +198,19 @@ impl<'a> Pictures<'a> {
         }
     }
 
+    /// The rows of the run over time.
+    #[must_use]
+    pub fn rows(&self) -> &[IntervalRow] {
+        &self.rows
+    }
+
+    /// Every figure of the run, in the order of [`NAMES`].
+    #[must_use]
+    pub fn all(&self) -> Vec<Figure> {
+        let made = NAMES.iter().map(|name| self.figure(name));
+        made.flatten().collect()
+    }
+
     /// The figure with this name of [`NAMES`]; `None` if the run has nothing to show in it.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<Figure> {
@@ -178,23 +219,44 @@ impl<'a> Pictures<'a> {
         match name {
             "rate" => Some(over_time::rate(summary, rows)),
             "latency" => Some(over_time::latency(summary, rows)),
-            "heat" => Some(heat::latency(summary, &self.cells)),
+            "heat" => Some(heat::latency(summary, &self.cells, rows)),
             "tail" => Some(tail(summary, None)),
-            "knee" => Some(over_time::knee(summary, &self.rows)),
+            "knee" => over_time::knee(summary, &self.rows),
             "outcomes" => Some(outcomes::outcomes(summary)),
             "in-flight" => Some(over_time::in_flight(summary, rows)),
             "lag" => Some(over_time::lag(summary, rows)),
-            "memory" => over_time::memory(summary, &self.cells),
+            "memory" => over_time::memory(summary, &self.cells, rows),
             _ => None,
         }
     }
+}
+
+/// The maximum number of spans of time in the figures of a step.
+const SPANS_OF_STEP: usize = 60;
+
+/// The figures of a step: its latency, its rate and its tail. The step is given by its pool's number
+/// and its own, with *the* latency of its pool's model. Empty if the step has no rows of its own
+/// ([`Summary::intervals_of_step`]).
+#[must_use]
+pub(crate) fn of_step(
+    summary: &Summary,
+    (pool, step): (usize, usize),
+    (kind, times): (LatencyKind, &Histogram),
+) -> Vec<Figure> {
+    let rows = summary.merged_intervals_of_step(pool, step, SPANS_OF_STEP);
+    let Some(rows) = rows else {
+        return Vec::new();
+    };
+    vec![
+        over_time::latency_of(kind, summary, &rows),
+        over_time::rate(summary, &rows),
+        tail::of_kind(kind, &[("this step", Role::Rank(0), times)]),
+    ]
 }
 
 /// Every figure of a run, in the order of [`NAMES`]. In a running test, the last interval may be
 /// incomplete; figures of rates leave it out.
 #[must_use]
 pub fn figures(summary: &Summary) -> Vec<Figure> {
-    let pictures = Pictures::new(summary);
-    let made = NAMES.iter().map(|name| pictures.figure(name));
-    made.flatten().collect()
+    Pictures::new(summary).all()
 }

@@ -1,5 +1,6 @@
-//! A run as a page of HTML: the answers, six numbers, pictures with their numbers as tables, the
-//! sections of the report, the whole report as text, and the origin of the run with its data.
+//! A run as a page of HTML, in the order of a reader's questions: the answers, the numbers, the
+//! failures and the steps that caused them, pictures with their numbers as tables, the other
+//! sections of the report, drumfire's own figures, and the origin of the run with its data.
 //!
 //! The page is one file. It loads nothing, and its content security policy allows only the page's
 //! own program (`web/`), so that a text from a server stays a text even if an escape was forgotten.
@@ -19,12 +20,14 @@ mod document;
 mod forest;
 mod history;
 mod knee;
-mod numbers;
 mod origin;
+mod picture;
 mod program;
 mod runs;
 mod section;
+mod steps;
 mod table;
+mod tiles;
 
 pub use back::{ToList, back};
 pub use capacity::{capacity, capacity_page};
@@ -35,13 +38,15 @@ pub use history::history;
 pub use origin::Origin;
 pub use runs::{ListView, StoredRun, runs};
 
-use crate::figure::svg::draw;
-use crate::figure::{self, Figure, figures};
+use crate::figure::{self, Figure, Pictures};
 use crate::markup::Markup;
+use crate::quantity::span;
 use crate::section::{PageExtent, RunSection};
 use crate::style::{Color, Style, Unicode};
+use crate::untrusted::foreign;
 use crate::{Naming, calendar, secret, text};
-use drumfire_measure::Summary;
+use drumfire_measure::{Summary, Validity};
+use picture::Rank;
 
 /// The width of the report as text, in columns.
 const COLUMNS: u16 = 110;
@@ -55,21 +60,52 @@ pub struct Part {
     pub html: String,
 }
 
+/// The sections that show where failures and slow requests come from. They stand before the
+/// pictures, and all others after them.
+const CAUSES: [RunSection; 8] = [
+    RunSection::Errors,
+    RunSection::Drift,
+    RunSection::Steps,
+    RunSection::Messages,
+    RunSection::Scenarios,
+    RunSection::Iterations,
+    RunSection::Pools,
+    RunSection::Stages,
+];
+
+/// The figures of drumfire itself.
+const OWN: [&str; 2] = ["lag", "memory"];
+
+/// The places to which the line of links leads, with their words.
+const PLACES: [(&str, &str); 10] = [
+    ("answers", "Answers"),
+    ("thresholds", "Thresholds"),
+    ("failures", "Errors"),
+    ("steps", "Steps"),
+    ("rate", "Pictures"),
+    ("times", "Latency"),
+    ("report", "Report"),
+    ("own", "drumfire itself"),
+    ("plan", "Plan"),
+    ("downloads", "Data"),
+];
+
 /// The page of a finished run, as the bytes of a file.
 #[must_use]
 pub fn page(summary: &Summary, origin: &Origin<'_>) -> Vec<u8> {
     let document = Document {
-        title: &title(summary),
+        title: &title(summary, origin),
         place: Place::File,
         parts: &parts(summary, origin),
     };
     document.print()
 }
 
-/// The title of a run's page, with the target, unescaped.
+/// The title of a run's page, with the name of its plan or its target, unescaped.
 #[must_use]
-pub fn title(summary: &Summary) -> String {
-    format!("drumfire: {}", target(summary))
+pub fn title(summary: &Summary, origin: &Origin<'_>) -> String {
+    let name = origin.name().unwrap_or_else(|| target(summary));
+    format!("drumfire: {name}")
 }
 
 /// The parts of the page of a run, in the order of reading. A part that has nothing to show is left
@@ -79,17 +115,28 @@ pub fn title(summary: &Summary) -> String {
 /// their ids.
 #[must_use]
 pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
-    parts_of(summary, origin, figures(summary))
+    let pictures = Pictures::new(summary);
+    parts_of(summary, origin, &pictures, pictures.all())
 }
 
-/// The parts of the page of a run with these figures.
-fn parts_of(summary: &Summary, origin: &Origin<'_>, mut figures: Vec<Figure>) -> Vec<Part> {
-    let naming = origin.naming;
+/// The parts of the page of a run with these of its figures.
+fn parts_of(
+    summary: &Summary,
+    origin: &Origin<'_>,
+    pictures: &Pictures<'_>,
+    mut figures: Vec<Figure>,
+) -> Vec<Part> {
     let mut parts = vec![
-        part("about", |out| about(out, summary)),
+        part("about", |out| about(out, summary, origin)),
         part("answers", |out| answers::print(out, summary, origin)),
-        part("numbers", |out| numbers::print(out, summary)),
+        part("numbers", |out| {
+            tiles::print(out, summary, pictures.rows());
+        }),
     ];
+    let before_links = parts.len();
+    if !summary.thresholds.is_empty() {
+        parts.push(part("thresholds", |out| answers::thresholds(out, summary)));
+    }
     if let Some(against) = origin.against {
         // The tail of the baseline is in the same picture.
         let tail = figures.iter_mut().find(|figure| figure.name == "tail");
@@ -98,22 +145,44 @@ fn parts_of(summary: &Summary, origin: &Origin<'_>, mut figures: Vec<Figure>) ->
         }
         parts.push(compare::against(against));
     }
-    parts.extend(
-        figures
-            .iter()
-            .map(|figure| part(figure.name, |out| picture(out, figure))),
-    );
-    // The answers and the plan have parts of their own.
-    let extent = PageExtent::page(naming);
-    let sections = RunSection::ALL
-        .iter()
-        .filter(|part| **part != RunSection::Verdict);
-    let sections = sections.filter_map(|part| part.section(summary, &extent));
-    parts.extend(sections.map(|section| section::part(&section)));
-    parts.push(part("report", |out| whole(out, summary, naming)));
+    let extent = PageExtent::page(origin.naming);
+    let of = |section: RunSection| match section {
+        // The answers have a part of their own.
+        RunSection::Verdict => None,
+        RunSection::Steps => steps::part(summary, &extent),
+        section => Some(section::part(&section.section(summary, &extent)?)),
+    };
+    parts.extend(CAUSES.into_iter().filter_map(of));
+    let (own, of_run): (Vec<_>, Vec<_>) = figures.iter().partition(|of| OWN.contains(&of.name));
+    parts.extend(pictures_of(&of_run));
+    let others = RunSection::ALL.into_iter();
+    let others = others.filter(|section| !CAUSES.contains(section));
+    parts.extend(others.filter_map(of));
+    parts.push(part("report", |out| whole(out, summary, origin.naming)));
+    parts.push(part("own", |out| itself(out, summary, &own)));
     parts.extend(origin::parts(summary, origin));
     parts.push(part("data", |out| data::print(out, &figures)));
+    let links = part("links", |out| links(out, &parts));
+    parts.insert(before_links, links);
     parts
+}
+
+/// The parts of the figures of a run, the first of which has the names of numbered marks.
+fn pictures_of(figures: &[&Figure]) -> Vec<Part> {
+    let of = |(number, figure): (usize, &&Figure)| {
+        let rank = match number {
+            0 => Rank::First,
+            last if last + 1 == figures.len() && last % 2 == 0 => Rank::Last,
+            _ => Rank::Part,
+        };
+        part(figure.name, |out| picture::print(out, figure, rank))
+    };
+    figures.iter().enumerate().map(of).collect()
+}
+
+/// The part of a figure that stands alone.
+fn picture(figure: &Figure) -> Part {
+    part(figure.name, |out| picture::print(out, figure, Rank::First))
 }
 
 /// A part with the element that `print` appends.
@@ -126,14 +195,41 @@ fn part(id: &'static str, print: impl FnOnce(&mut Markup)) -> Part {
     }
 }
 
-/// The target, the time and the run's name.
-fn about(out: &mut Markup, summary: &Summary) {
+/// The name of the plan, or else the target, as the heading; then the facts of the run.
+fn about(out: &mut Markup, summary: &Summary, origin: &Origin<'_>) {
+    let info = &summary.info;
     out.open("header", &[("id", "about")]);
-    out.element("h1", &[], &target(summary));
-    let started = calendar::rfc3339_seconds(summary.info.started_at_unix_ns);
-    let facts = format!("drumfire · {started} · run {}", summary.info.id);
-    out.element("p", &[("class", "dim")], &facts);
+    let target = target(summary);
+    let name = origin.name();
+    out.element("h1", &[], name.as_deref().unwrap_or(&target));
+    let mut facts = vec![
+        began(info.started_at_unix_ns),
+        span(summary.end(), Unicode::On),
+        format!("drumfire {}", foreign(&info.version, Unicode::On)),
+        format!("run {}", info.id),
+    ];
+    if name.is_some() {
+        facts.insert(0, target);
+    }
+    out.element("p", &[("class", "dim")], &facts.join(" · "));
     out.close("header");
+}
+
+/// A moment as people write it: `2026-01-31 23:59:59 UTC`.
+fn began(unix_ns: u64) -> String {
+    let text = calendar::rfc3339_seconds(unix_ns);
+    text.replace('T', " ").replace('Z', " UTC")
+}
+
+/// Appends a line of links to the parts that are there.
+fn links(out: &mut Markup, parts: &[Part]) {
+    out.open("nav", &[("id", "links"), ("aria-label", "Parts of this page")]);
+    for (id, words) in PLACES {
+        if parts.iter().any(|part| part.id == id) {
+            out.element("a", &[("href", &format!("#{id}"))], words);
+        }
+    }
+    out.close("nav");
 }
 
 /// The target as a text without secrets, cut if it is long.
@@ -141,25 +237,35 @@ fn target(summary: &Summary) -> String {
     secret::excerpt(&summary.info.target)
 }
 
-/// A picture, with its numbers folded below it.
-fn picture(out: &mut Markup, figure: &Figure) {
-    out.open("figure", &[("id", figure.name)]);
-    draw(out, figure);
-    if let Some(note) = &figure.note {
-        out.element("figcaption", &[("class", "dim")], note);
+/// drumfire's own figures and facts, folded unless they may explain the numbers.
+fn itself(out: &mut Markup, summary: &Summary, figures: &[&Figure]) {
+    let opened: &[_] = match summary.verdict.validity {
+        Validity::Valid => &[],
+        Validity::Suspect | Validity::Invalid => &[("open", "")],
+    };
+    out.open("section", &[("id", "own")]);
+    out.open("details", &[&[("class", "whole")], opened].concat());
+    out.open("summary", &[]);
+    out.element("h2", &[], "drumfire itself");
+    out.close("summary");
+    out.open("div", &[("class", "pair")]);
+    for figure in figures {
+        picture::print(out, figure, Rank::Inner);
     }
-    out.open("details", &[]);
-    out.element("summary", &[], "Numbers");
-    table::print(out, figure);
+    out.close("div");
+    origin::environment(out, summary);
     out.close("details");
-    out.close("figure");
+    out.close("section");
 }
 
-/// The whole report as the terminal prints it.
+/// The whole report as the terminal prints it, folded: the page has all of it in other forms.
 fn whole(out: &mut Markup, summary: &Summary, naming: Naming) {
     let style = Style::new(COLUMNS, Color::Off, Unicode::On).naming(naming);
     out.open("section", &[("id", "report")]);
+    out.open("details", &[("class", "whole")]);
+    out.open("summary", &[]);
     out.element("h2", &[], "Full report");
+    out.close("summary");
     out.open("pre", &[("tabindex", "0")]);
     out.lines(&text::summary(summary, &style));
     out.close("pre");
@@ -168,6 +274,7 @@ fn whole(out: &mut Markup, summary: &Summary, naming: Naming) {
     out.open("pre", &[("tabindex", "0")]);
     out.lines(&text::summary_explained(summary, &style));
     out.close("pre");
+    out.close("details");
     out.close("details");
     out.close("section");
 }

@@ -62,6 +62,10 @@ pub(crate) fn draw(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look
             series(figure, all, is_joined, plot, buffer, look);
             name_all(figure, all, plot, names, buffer, look);
         }
+        Plot::Nothing(sentence) => {
+            let at = (body.x, body.y);
+            look.text(buffer, at, body.width, sentence, look.ink(Ink::Dim));
+        }
         Plot::Heat(map) => {
             let plot = axes(figure, body, buffer, look);
             heat::draw(map, &figure.x, &figure.y, plot, buffer, look);

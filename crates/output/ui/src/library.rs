@@ -246,7 +246,7 @@ impl Shelved {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         parts.insert(0, html::back(ToList::FromRun(&name)));
         Ok(Look {
-            title: html::title(&summary),
+            title: html::title(&summary, &origin),
             parts,
             is_live: peer.is_some(),
         })

@@ -6,7 +6,7 @@
 //! run with the middle median. Times count from each run's start. The x axis covers both runs, and
 //! marks are left out.
 
-use super::{Axis, Bar, Figure, Plot, Role, Scale, Series, outcomes, over_time, tail};
+use super::{Axis, Bar, Figure, Plot, Role, Scale, Series, outcomes, over_time, plot_of, tail};
 use drumfire_measure::{Histogram, IntervalRow, LatencyKind, Outcome, Summary};
 use std::collections::BTreeMap;
 
@@ -45,11 +45,13 @@ pub struct BesideSide<'a> {
 }
 
 /// The pictures of two sides: tail, median, p99 over time, the rate of good responses, and
-/// outcomes. A run without the series has no line.
+/// outcomes. If a run has no p99 over time, the highest quantile that both have is in its place. A
+/// run without the series has no line.
 #[must_use]
 pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> {
     let sides = [base, candidate];
     let latency = || sides.map(|side| over_time::latency(side.run, &side.rows));
+    let tail = tail_of_both(&latency());
     let rate = sides.map(|side| over_time::rate(side.run, &side.rows));
     let shared = [
         Shared {
@@ -60,8 +62,8 @@ pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> 
         },
         Shared {
             name: "p99",
-            title: format!("p99 {}", base.kind.words()),
-            series: "p99",
+            title: format!("{tail} {}", base.kind.words()),
+            series: tail,
             figures: latency(),
         },
         Shared {
@@ -82,6 +84,14 @@ pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> 
     let shared = shared.into_iter().map(Shared::joined);
     let shared = std::iter::once(tail).chain(shared);
     shared.chain([outcomes_of(sides)]).collect()
+}
+
+/// The highest quantile over time that both figures of the latency have; the maximum if there is
+/// none.
+fn tail_of_both(both: &[Figure; 2]) -> &'static str {
+    let has = |name: &str| both.iter().all(|figure| named(figure, name).is_some());
+    let mut tails = ["p99", "p95", "p90"].into_iter();
+    tails.find(|name| has(name)).unwrap_or("max")
 }
 
 /// The maximum number of kinds of failures with bars.
@@ -161,7 +171,7 @@ impl Shared {
                 ..base.x.clone()
             },
             y,
-            plot: Plot::Lines(all),
+            plot: plot_of(all, Plot::Lines, "Neither side has such a time."),
             marks: Vec::new(),
             note: None,
             ..base
@@ -169,12 +179,12 @@ impl Shared {
     }
 }
 
-/// The series with this name; `None` in a plot of cells or bars.
+/// The series with this name; `None` in a plot without series.
 fn named<'a>(figure: &'a Figure, name: &str) -> Option<&'a Series> {
     match &figure.plot {
         Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {
             all.iter().find(|series| series.name == name)
         }
-        Plot::Heat(_) | Plot::Bars(_) => None,
+        Plot::Heat(_) | Plot::Bars(_) | Plot::Nothing(_) => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The heat map of time against latency, which shows a second mode, a stall or a slow drift.
 
 use super::{Axis, Figure, Plot, Unit, over_time};
-use drumfire_measure::{Overview, Summary};
+use drumfire_measure::{IntervalRow, Overview, Summary};
 use drumfire_units::Nanos;
 
 /// The number of cells per doubling of the latency.
@@ -29,7 +29,7 @@ pub struct Column {
 }
 
 /// The latency of each span of the run's time.
-pub(super) fn latency(summary: &Summary, spans: &[Overview]) -> Figure {
+pub(super) fn latency(summary: &Summary, spans: &[Overview], rows: &[IntervalRow]) -> Figure {
     let columns: Vec<Column> = spans.iter().map(column).collect();
     let columns: Vec<Column> = columns.into_iter().filter(|of| of.to > of.from).collect();
     let cells = || columns.iter().flat_map(|column| &column.cells);
@@ -46,8 +46,11 @@ pub(super) fn latency(summary: &Summary, spans: &[Overview]) -> Figure {
         question: "Is there a second mode, or a stall?",
         x: Axis::linear("time", Unit::RunTime, end),
         y: Axis::log(over_time::model_words(summary), Unit::Time, ends),
-        plot: Plot::Heat(Heat { columns, most }),
-        marks: over_time::marks(summary),
+        plot: match most > 0.0 {
+            true => Plot::Heat(Heat { columns, most }),
+            false => Plot::Nothing(over_time::no_latency(summary).to_owned()),
+        },
+        marks: over_time::marks(summary, rows),
         note: Some("Darker cells have more requests with that latency at that time.".to_owned()),
     }
 }

@@ -1,6 +1,6 @@
 //! Requests by outcome, with a bar for each. The bars add up to all requests that became due. The
-//! rarest failures share a bar. Bars without a request are left out, except for ok requests.
-//! that of ok ones, whose absence would look like a mistake of the picture.
+//! rarest failures share a bar. Bars without a request are left out, except for the bar of ok
+//! requests: without it, a reader could take the picture for incomplete.
 
 use super::{Axis, Bar, Figure, Plot, Role, Scale, Unit};
 use drumfire_measure::{Outcome, Summary};
@@ -38,8 +38,9 @@ pub(super) fn outcomes(summary: &Summary) -> Figure {
 
 /// The picture of these bars.
 pub(super) fn figure(bars: Vec<Bar>) -> Figure {
-    // The count stands after the longest bar.
+    // The count stands after the longest bar on a screen.
     let values: Vec<f64> = bars.iter().map(|bar| bar.value * 1.15).collect();
+    let is_empty = values.iter().all(|value| *value == 0.0);
     Figure {
         name: "outcomes",
         title: "Requests by outcome".to_owned(),
@@ -52,7 +53,10 @@ pub(super) fn figure(bars: Vec<Bar>) -> Figure {
             from: 0.0,
             to: bars.len() as f64,
         },
-        plot: Plot::Bars(bars),
+        plot: match is_empty {
+            true => Plot::Nothing("No request became due.".to_owned()),
+            false => Plot::Bars(bars),
+        },
         marks: Vec::new(),
         note: None,
     }

@@ -4,8 +4,8 @@
 //! A point is in the middle of its row's span. A row without a value is a point without one, so
 //! that all series of a figure have equally many points.
 
-use super::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
-use drumfire_measure::{IntervalRow, Overview, SpreadTime, Summary};
+use super::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit, plot_of};
+use drumfire_measure::{IntervalRow, LatencyKind, Overview, SpreadTime, Summary};
 use drumfire_units::Nanos;
 
 /// The quantiles over time, from the lowest band to the highest. The index is the rank, which
@@ -46,15 +46,20 @@ pub(super) fn rate(summary: &Summary, rows: &[IntervalRow]) -> Figure {
         question: "Was the load kept?",
         x: time(rows),
         y: Axis::linear("requests per second", Unit::PerSecond, values(&all)),
-        plot: Plot::Lines(all),
-        marks: marks(summary),
+        plot: plot_of(all, Plot::Lines, "The run was shorter than its warm-up or an interval."),
+        marks: marks(summary, rows),
         note: None,
     }
 }
 
-/// Quantiles of the latency, as bands from p50 to the maximum. A quantile that a row's count can't
-/// support is a gap, and a lower bound is marked.
+/// Quantiles of *the* latency of the run.
 pub(super) fn latency(summary: &Summary, rows: &[IntervalRow]) -> Figure {
+    latency_of(summary.latency_kind(), summary, rows)
+}
+
+/// Quantiles of a latency, as bands from p50 to the maximum. A quantile that a row's count can't
+/// support is a gap, and a lower bound is marked.
+pub(super) fn latency_of(kind: LatencyKind, summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let quantile = |(rank, name): (u8, &'static str)| {
         of_rows(name, Role::Rank(rank), rows, |row| {
             let named = row.latency.named();
@@ -65,33 +70,74 @@ pub(super) fn latency(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let all: Vec<Series> = (0..).zip(QUANTILES).map(quantile).collect();
     Figure {
         name: "latency",
-        title: title("Latency", summary),
+        title: format!("Latency, {}", kind.words()),
         question: "How did latency change over time?",
         x: time(rows),
-        y: Axis::log(model_words(summary), Unit::Time, values(&all)),
-        plot: Plot::Bands(all),
-        marks: marks(summary),
-        note: Some(
-            "A quantile is left out if its interval has too few requests; an arrow marks a lower \
-             bound."
-                .to_owned(),
-        ),
+        y: Axis::log(kind.words(), Unit::Time, values(&all)),
+        note: note_of_bands(&all),
+        plot: plot_of(all, Plot::Bands, no_latency(summary)),
+        marks: marks(summary, rows),
     }
 }
 
-/// The latency at each rate of the run: p50 and p99 of each row over its rate of ended requests.
-/// Points have no order in time: two clouds at one rate mean that the target recovered slowly. Rows
-/// that are cut short are left out.
-pub(super) fn knee(summary: &Summary, rows: &[IntervalRow]) -> Figure {
+/// The notes that explain gaps and lower bounds, if these quantiles have any.
+fn note_of_bands(all: &[Series]) -> Option<String> {
+    let shown = || all.iter().filter(|series| series.has_points());
+    let most = shown().map(known).max().unwrap_or(0);
+    let has_gaps = all.iter().any(|series| known(series) < most);
+    let has_bounds = shown().any(|series| series.points.iter().any(|point| point.is_at_least));
+    let notes = [
+        (has_gaps, "A quantile is left out if its interval has too few requests."),
+        (has_bounds, "A stroke above a point marks a lower bound."),
+    ];
+    let notes: Vec<&str> = notes.iter().filter(|note| note.0).map(|note| note.1).collect();
+    (!notes.is_empty()).then(|| notes.join(" "))
+}
+
+/// The number of points with a value.
+fn known(series: &Series) -> usize {
+    series.points.iter().filter(|point| point.y.is_some()).count()
+}
+
+/// Why a run has no latency.
+pub(super) fn no_latency(summary: &Summary) -> &'static str {
+    match summary.total.counts.sent {
+        0 => "Latency unknown: no request was sent.",
+        _ if !summary.latency().is_empty() => "The latency over time is unknown.",
+        _ => "Latency unknown: every request failed.",
+    }
+}
+
+/// A time of a row.
+type TimeOfRow = fn(&IntervalRow) -> Option<SpreadTime>;
+
+/// The quantiles for the upper points of [`knee`], the most informative first.
+const TAILS: [(&str, TimeOfRow); 4] = [
+    ("p99", |row| row.latency.p99),
+    ("p95", |row| row.latency.p95),
+    ("p90", |row| row.latency.p90),
+    ("max", |row| row.latency.max),
+];
+
+/// The latency at each rate of the run, over its rate of ended requests: p50, and the highest
+/// quantile that most rows support. Points have no order in time: two clouds at one rate mean that
+/// the target recovered slowly. Rows that are cut short are left out. `None` if the rate did not
+/// vary by more than chance.
+pub(super) fn knee(summary: &Summary, rows: &[IntervalRow]) -> Option<Figure> {
     // A drain answers earlier requests.
-    let whole = || {
-        rows.iter()
-            .filter(|row| row.length() >= summary.info.interval)
-    };
-    let series = |name, rank, time: fn(&IntervalRow) -> Option<SpreadTime>| Series {
+    let rows: Vec<&IntervalRow> = rows
+        .iter()
+        .filter(|row| row.length() >= summary.info.interval)
+        .collect();
+    let rates: Vec<f64> = rows.iter().map(|row| row.ended_per_s()).collect();
+    if !varies(&rates, summary.info.interval) {
+        return None;
+    }
+    let series = |name, rank, time: TimeOfRow| Series {
         name,
         role: Role::Rank(rank),
-        points: whole()
+        points: rows
+            .iter()
             .map(|row| {
                 let (y, is_at_least) = spread_time(time(row));
                 Point {
@@ -102,21 +148,38 @@ pub(super) fn knee(summary: &Summary, rows: &[IntervalRow]) -> Figure {
             })
             .collect(),
     };
-    let all = vec![
-        series("p50", 0, |row| row.latency.p50),
-        series("p99", 3, |row| row.latency.p99),
-    ];
-    let rates = whole().map(IntervalRow::ended_per_s);
-    Figure {
+    let median = series("p50", 0, |row| row.latency.p50);
+    let mut tails = TAILS.into_iter().map(|(name, time)| series(name, 3, time));
+    let tail = tails.find(|tail| known(tail) * 2 >= known(&median) && tail.has_points());
+    let all: Vec<Series> = std::iter::once(median).chain(tail).collect();
+    Some(Figure {
         name: "knee",
         title: title("Latency by rate", summary),
         question: "At which rate does it get slower?",
         x: Axis::linear("requests per second", Unit::PerSecond, rates),
         y: Axis::log(model_words(summary), Unit::Time, values(&all)),
-        plot: Plot::Points(all),
+        plot: plot_of(all, Plot::Points, no_latency(summary)),
         marks: Vec::new(),
         note: Some("One point per interval.".to_owned()),
-    }
+    })
+}
+
+/// Whether rates per second of spans of this length differ by a fifth, and by more than random
+/// arrivals of one rate would: the span from the first to the last decile, against four standard
+/// deviations of a Poisson process.
+fn varies(rates: &[f64], span: Nanos) -> bool {
+    let mut sorted = rates.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let [low, high] = [0.1, 0.9].map(|q| {
+        let last = sorted.len().saturating_sub(1) as f64;
+        sorted.get((last * q).round() as usize).copied()
+    });
+    let (Some(low), Some(high)) = (low, high) else {
+        return false;
+    };
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let chance = 4.0 * (mean / span.as_secs_f64()).sqrt();
+    rates.len() >= 3 && high - low > 0.2 * high && high - low > chance
 }
 
 /// The requests in flight at each row's end. A line that keeps rising means that the target does
@@ -135,32 +198,42 @@ pub(super) fn in_flight(summary: &Summary, rows: &[IntervalRow]) -> Figure {
             Unit::Count,
             values(&all),
         ),
-        plot: Plot::Lines(all),
-        marks: marks(summary),
+        plot: plot_of(all, Plot::Lines, NO_INTERVAL),
+        marks: marks(summary, rows),
         note: None,
     }
 }
 
-/// The generator's own lateness: p99 of the time from due to sent in each row.
+/// The sentence in place of a figure over time without a row.
+const NO_INTERVAL: &str = "No interval has ended.";
+
+/// The generator's own lateness: p99 and the maximum of the time from due to sent in each row. The
+/// maximum needs a single request, and p99 some hundred.
 pub(super) fn lag(summary: &Summary, rows: &[IntervalRow]) -> Figure {
-    let all = vec![of_rows("lag p99", Role::Rank(0), rows, |row| {
-        (row.lag_p99.map(|lag| lag.0 as f64), false)
-    })];
+    let lag = |time: Option<Nanos>| (time.map(|time| time.0 as f64), false);
+    let all = vec![
+        of_rows("lag p99", Role::Rank(0), rows, |row| lag(row.lag_p99)),
+        of_rows("lag max", Role::Rank(4), rows, |row| lag(row.lag_max)),
+    ];
     Figure {
         name: "lag",
         title: "Generator lag".to_owned(),
         question: "Was the generator on time?",
         x: time(rows),
         y: Axis::log("time from due to sent", Unit::Time, values(&all)),
-        plot: Plot::Lines(all),
-        marks: marks(summary),
+        plot: plot_of(all, Plot::Lines, "Lag unknown: no request was sent."),
+        marks: marks(summary, rows),
         note: None,
     }
 }
 
 /// The generator's resident memory; `None` if the system does not know it. Cells have the memory,
 /// and rows don't, so that the x axis begins at the start of the run.
-pub(super) fn memory(summary: &Summary, cells: &[Overview]) -> Option<Figure> {
+pub(super) fn memory(
+    summary: &Summary,
+    cells: &[Overview],
+    rows: &[IntervalRow],
+) -> Option<Figure> {
     let cells = cells.iter().filter(|cell| cell.memory() > 0);
     let points: Vec<Point> = cells
         .map(|cell| Point {
@@ -184,8 +257,8 @@ pub(super) fn memory(summary: &Summary, cells: &[Overview]) -> Option<Figure> {
         question: "Does its memory grow?",
         x: Axis::linear("time", Unit::RunTime, [end]),
         y: Axis::linear("resident memory", Unit::Bytes, values(&all)),
-        plot: Plot::Lines(all),
-        marks: marks(summary),
+        plot: plot_of(all, Plot::Lines, NO_INTERVAL),
+        marks: marks(summary, rows),
         note: None,
     })
 }
@@ -249,9 +322,9 @@ pub(super) fn values(series: &[Series]) -> Vec<f64> {
     points.filter_map(|point| point.y).collect()
 }
 
-/// The end of the warm-up, and the beginnings of the stages of a pool's load. A stage at the
-/// beginning of the run has no mark.
-pub(super) fn marks(summary: &Summary) -> Vec<Mark> {
+/// The end of the warm-up, the beginnings of the stages of a pool's load, and the end of the load
+/// if the run lasted notably longer. A stage at the beginning of the run has no mark.
+pub(super) fn marks(summary: &Summary, rows: &[IntervalRow]) -> Vec<Mark> {
     let warmup = summary.info.warmup.span();
     let settled = (warmup > Nanos::ZERO).then(|| Mark {
         x: warmup.0 as f64,
@@ -263,5 +336,27 @@ pub(super) fn marks(summary: &Summary) -> Vec<Mark> {
         x: row.row.start.0 as f64,
         name: row.stage.name.clone(),
     });
-    settled.into_iter().chain(stages).collect()
+    settled.into_iter().chain(stages).chain(end_of_load(summary, rows)).collect()
+}
+
+/// The time at which the load ended, from the run's start. A load that ended by itself ended with
+/// the last row that has a due request. `None` during the load, and if its end is unknown.
+pub(crate) fn load_ended_at(summary: &Summary, rows: &[IntervalRow]) -> Option<Nanos> {
+    summary.load_end.reason?;
+    let is_due = |row: &&IntervalRow| row.goal.is_some_and(|due| due > 0);
+    let by_itself = || rows.iter().rev().find(is_due).map(|row| row.end);
+    summary.load_end.at.or_else(by_itself)
+}
+
+/// The mark of the end of the load, if the answers to its last requests took more than an interval
+/// and a fiftieth of the run.
+fn end_of_load(summary: &Summary, rows: &[IntervalRow]) -> Option<Mark> {
+    let end = rows.last()?.end;
+    let at = load_ended_at(summary, rows)?;
+    let rest = end - at;
+    let is_seen = rest > summary.info.interval && rest.0.saturating_mul(50) > end.0;
+    is_seen.then(|| Mark {
+        x: at.0 as f64,
+        name: "load ends".to_owned(),
+    })
 }

@@ -144,6 +144,7 @@ impl Spark {
         let attributes = [
             ("class", "spark"),
             ("viewBox", &*view),
+            ("preserveAspectRatio", "none"),
             ("width", &*width),
             ("height", &*height),
             ("role", "img"),

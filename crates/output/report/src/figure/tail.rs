@@ -2,7 +2,7 @@
 //! logarithmic scale. A memoryless service is a straight line, and a pause or a second mode is a
 //! step. The axis ends with the last point that the count supports.
 
-use super::{Axis, Figure, Plot, Point, Role, Scale, Series, Unit, over_time};
+use super::{Axis, Figure, Plot, Point, Role, Scale, Series, Unit, over_time, plot_of};
 use drumfire_measure::{Histogram, LatencyKind, Summary};
 
 /// A line of the picture: its name in the legend, its colour, and the latencies.
@@ -11,7 +11,8 @@ pub type TailLine<'a> = (&'static str, Role, &'a Histogram);
 /// Points for each nine of the axis.
 const POINTS_PER_NINE: u32 = 24;
 
-/// The tail of a run, over the tail of a baseline if there is one.
+/// The tail of a run, over the tail of a baseline if there is one. If no request got the expected
+/// response, the tail of the failed requests.
 #[must_use]
 pub fn tail(summary: &Summary, baseline: Option<&Summary>) -> Figure {
     let kinds = baseline
@@ -25,14 +26,14 @@ pub fn tail(summary: &Summary, baseline: Option<&Summary>) -> Figure {
     };
     let baseline =
         baseline.map(|run| ("baseline", Role::Asked, kind.histogram(&run.total.latency)));
-    let lines: Vec<TailLine<'_>> = baseline
-        .into_iter()
-        .chain([(
-            "this run",
-            Role::Rank(0),
-            kind.histogram(&summary.total.latency),
-        )])
-        .collect();
+    let latency = &summary.total.latency;
+    let times = kind.histogram(latency);
+    if times.is_empty() && baseline.is_none() && !latency.failed.is_empty() {
+        let failed = [("failed", Role::Lost, &latency.failed)];
+        return tails("Tail of the failed requests".to_owned(), "time to the failure", &failed);
+    }
+    let this = ("this run", Role::Rank(0), times);
+    let lines: Vec<TailLine<'_>> = baseline.into_iter().chain([this]).collect();
     of_kind(kind, &lines)
 }
 
@@ -69,7 +70,7 @@ pub fn tails(title: String, times: &'static str, lines: &[TailLine<'_>]) -> Figu
             to,
         },
         y: Axis::log(times, Unit::Time, values),
-        plot: Plot::Lines(all),
+        plot: plot_of(all, Plot::Lines, "Tail unknown: no request was timed."),
         marks: Vec::new(),
         note: Some("A line ends where there are too few requests for another nine.".to_owned()),
     }

@@ -35,15 +35,15 @@ pub(super) fn print(out: &mut Markup, summary: &Summary, origin: &Origin<'_>) {
             Grade::Bad => BAD,
             Grade::Open => OPEN,
         };
+        let text = format!("{} {text}", grade.mark());
         answer(out, colour, &text, &sentences(reasons, origin.naming));
     }
     if let Some(message) = origin.teardown {
         let lines = message.lines();
         let lines: Vec<_> = lines.map(|line| foreign(line, Unicode::On)).collect();
-        answer(out, BAD, "teardown failed", &lines);
+        answer(out, BAD, "✗ teardown failed", &lines);
     }
     out.close("ul");
-    thresholds(out, summary);
     out.close("section");
 }
 
@@ -65,13 +65,12 @@ fn answer(out: &mut Markup, colour: &str, text: &str, reasons: &[String]) {
     out.close("li");
 }
 
-/// Appends an item for each threshold in the plan's order, with the measured value.
-fn thresholds(out: &mut Markup, summary: &Summary) {
-    if summary.thresholds.is_empty() {
-        return;
-    }
+/// Appends the part `thresholds`: an item for each threshold in the plan's order, with the measured
+/// value. There must be a threshold.
+pub(super) fn thresholds(out: &mut Markup, summary: &Summary) {
+    out.open("section", &[("id", "thresholds")]);
     out.element("h2", &[], "Thresholds");
-    out.open("ul", &[("class", "answers")]);
+    out.open("ul", &[("class", "answers rules")]);
     for threshold in &summary.thresholds {
         let (colour, mark) = match threshold.passed {
             true => (GOOD, "✓"),
@@ -85,4 +84,5 @@ fn thresholds(out: &mut Markup, summary: &Summary) {
         out.close("li");
     }
     out.close("ul");
+    out.close("section");
 }

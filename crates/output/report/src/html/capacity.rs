@@ -7,7 +7,7 @@ use crate::answers::{Answer as RunAnswer, Grade, answers};
 use crate::capacity::{
     bottleneck_name, bottleneck_words, facts, grade, headline, limit, mark, short,
 };
-use crate::figure::{Figure, Mark, Unit, figures};
+use crate::figure::{Figure, Mark, Pictures, Unit};
 use crate::markup::Markup;
 use crate::quantity::span;
 use crate::remedy::sentence;
@@ -47,10 +47,11 @@ pub fn capacity(finding: &Finding, summary: &Summary, origin: &Origin<'_>) -> Ve
         part("course", |out| course(out, finding)),
     ];
     parts.retain(|part| !part.html.is_empty());
-    let figures = figures(summary).into_iter();
+    let pictures = Pictures::new(summary);
+    let figures = pictures.all().into_iter();
     let figures = figures.filter(|figure| figure.name != "knee");
     let figures = figures.map(|figure| numbered(figure, &finding.course));
-    let run = parts_of(summary, origin, figures.collect()).into_iter();
+    let run = parts_of(summary, origin, &pictures, figures.collect()).into_iter();
     parts.extend(run.filter(|part| !REPLACED.contains(&part.id)));
     parts
 }

@@ -180,7 +180,7 @@ fn pictures(parts: &mut Vec<Part>, base: &[Compared], candidate: &[Compared]) {
         _ => Vec::new(),
     };
     for figure in &figures {
-        parts.push(part(figure.name, |out| picture(out, figure)));
+        parts.push(picture(figure));
     }
     parts.push(part("data", |out| data::print(out, &figures)));
 }

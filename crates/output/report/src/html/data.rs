@@ -6,7 +6,7 @@
 //! A picture has the name of its figure as its id.
 
 use super::table;
-use crate::figure::svg::{Frame, MARK_EDGE, TICKS, class};
+use crate::figure::svg::{Frame, TICKS, class};
 use crate::figure::{Axis, Figure, Level, Plot, Series, Unit};
 use crate::markup::Markup;
 use serde::{Serialize, Serializer};
@@ -15,7 +15,7 @@ use std::ops::Not;
 /// Appends the block as a `script` element of a type that no browser runs.
 pub(super) fn print(out: &mut Markup, figures: &[Figure]) {
     let block = Block {
-        figures: figures.iter().map(Picture::from_figure).collect(),
+        figures: drawn_of(figures).map(Picture::from_figure).collect(),
         time: Time::of(figures),
     };
     out.open("script", &[("type", "application/json"), ("id", "data")]);
@@ -23,6 +23,12 @@ pub(super) fn print(out: &mut Markup, figures: &[Figure]) {
     // block is foreign, so that no markup can begin in it.
     out.raw(&serde_json::to_string(&block).unwrap_or_default());
     out.close("script");
+}
+
+/// The figures that have a picture.
+fn drawn_of(figures: &[Figure]) -> impl Iterator<Item = &Figure> {
+    let is_drawn = |figure: &&Figure| !matches!(figure.plot, Plot::Nothing(_));
+    figures.iter().filter(is_drawn)
 }
 
 /// The figures in the order of the page, and what all figures over time share.
@@ -38,8 +44,6 @@ struct Block {
 struct Time {
     /// The shortest part of the time that is shown.
     least: Number,
-    /// The place in a picture beyond which a mark's name stands at the left of its line.
-    edge: Number,
     levels: Vec<Ticks>,
 }
 
@@ -51,7 +55,7 @@ struct Ticks {
     labels: Vec<String>,
 }
 
-/// A figure, and the place of its plot: left, top, width and height in the units of the picture's
+/// A figure, and the place of its plot: left, top, width and height in the units of the plot's
 /// `viewBox`. All places are in these units.
 #[derive(Serialize)]
 struct Picture {
@@ -86,7 +90,7 @@ impl Time {
     /// The zoom of these figures; `None` if no figure is over time. The shortest part has two points
     /// of the figure with the most points.
     fn of(figures: &[Figure]) -> Option<Self> {
-        let over_time = || figures.iter().filter(|figure| is_over_time(figure));
+        let over_time = || drawn_of(figures).filter(|figure| is_over_time(figure));
         let length = |axis: &Axis| axis.to - axis.from;
         let apart = |figure: &Figure| length(&figure.x) / points_of(&figure.plot).max(2) as f64;
         let axes = over_time().map(|figure| &figure.x);
@@ -95,7 +99,6 @@ impl Time {
         let levels = Level::all(longest, least, TICKS).into_iter();
         Some(Self {
             least: Number(least.round()),
-            edge: Number(MARK_EDGE),
             levels: levels.map(Ticks::from).collect(),
         })
     }
@@ -130,9 +133,10 @@ impl Picture {
             }
             Plot::Bars(bars) => {
                 let middles =
-                    (0..bars.len()).map(|bar| Number(hundredths(frame.middle_of_bar(bar))));
+                    (0..bars.len()).map(|bar| Number(hundredths(Frame::middle_of_bar(bar))));
                 (middles.collect(), Vec::new())
             }
+            Plot::Nothing(_) => (Vec::new(), Vec::new()),
         };
         Self {
             name: figure.name,
@@ -174,6 +178,7 @@ fn points_of(plot: &Plot) -> usize {
         }
         Plot::Heat(heat) => heat.columns.len(),
         Plot::Bars(bars) => bars.len(),
+        Plot::Nothing(_) => 0,
     }
 }
 

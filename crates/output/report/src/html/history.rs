@@ -3,7 +3,7 @@
 
 use super::{Part, data, part, picture, section};
 use crate::comparison::signed;
-use crate::figure::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
+use crate::figure::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit, plot_of};
 use crate::history::{changes, runs};
 use crate::run_list::Listed;
 use crate::section::{Body, Section};
@@ -20,7 +20,7 @@ pub fn history(history: &History<Listed<'_>>) -> Vec<Part> {
     parts.extend(changes(history).as_ref().map(section::part));
     let figures: Vec<Figure> = history.tracks.iter().map(drawn).collect();
     for figure in &figures {
-        parts.push(part(figure.name, |out| picture(out, figure)));
+        parts.push(picture(figure));
     }
     parts.extend(linked(history).as_ref().map(section::part));
     parts.push(part("data", |out| data::print(out, &figures)));
@@ -81,11 +81,15 @@ fn drawn(track: &Track) -> Figure {
             ..Axis::linear("run", Unit::Count, [last])
         },
         y: Axis::linear(title, unit, values),
-        plot: Plot::Lines(vec![Series {
-            name,
-            role: Role::Rank(0),
-            points: points.collect(),
-        }]),
+        plot: plot_of(
+            vec![Series {
+                name,
+                role: Role::Rank(0),
+                points: points.collect(),
+            }],
+            Plot::Lines,
+            "No run has this figure.",
+        ),
         marks: marks.collect(),
         note: None,
     }

@@ -5,7 +5,7 @@
 
 use super::section::explain;
 use super::{Part, part};
-use crate::NamedFile;
+use crate::{NamedFile, secret};
 use crate::markup::Markup;
 use crate::quantity::{busy, latency, span};
 use crate::remedy::Naming;
@@ -16,6 +16,9 @@ use base64::engine::general_purpose::STANDARD;
 use drumfire_compare::Against;
 use drumfire_measure::{ArrivalClock, Summary};
 use drumfire_plan::Warmup;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write as _;
 
 /// The facts of a page that the summary lacks. They contain no secrets. A part without facts is
 /// left out.
@@ -33,9 +36,18 @@ pub struct Origin<'a> {
     pub against: Option<&'a Against>,
 }
 
-/// The environment, the plan with its command, and the downloads.
+impl Origin<'_> {
+    /// The name of the plan, without secrets; `None` if the plan has none.
+    pub(super) fn name(&self) -> Option<String> {
+        let document = drumfire_document::form::read(self.plan, "plan").ok()?;
+        let name = secret::excerpt(&document.name?.value);
+        (!name.trim().is_empty()).then_some(name)
+    }
+}
+
+/// The plan with its command, and the downloads.
 pub(super) fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
-    let mut parts = vec![part("environment", |out| environment(out, summary))];
+    let mut parts = Vec::new();
     if !origin.plan.is_empty() {
         parts.push(part("plan", |out| plan(out, summary, origin.plan)));
     }
@@ -47,7 +59,7 @@ pub(super) fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
 
 /// Appends the facts of the generator that decide whether two runs can be compared. An unknown fact
 /// is left out, such as the check of certificates in a run without TLS.
-fn environment(out: &mut Markup, summary: &Summary) {
+pub(super) fn environment(out: &mut Markup, summary: &Summary) {
     let (info, generator) = (&summary.info, &summary.generator);
     let warmup = match info.warmup {
         Warmup::Auto => "until latencies settle".to_owned(),
@@ -82,7 +94,7 @@ fn environment(out: &mut Markup, summary: &Summary) {
         ),
     ];
     out.open("section", &[("id", "environment")]);
-    out.element("h2", &[], "Environment");
+    out.element("h3", &[], "Environment");
     out.open("dl", &[("class", "facts")]);
     for (name, value) in facts {
         let Some(value) = value else { continue };
@@ -128,20 +140,28 @@ fn plan(out: &mut Markup, summary: &Summary, plan: &str) {
     out.close("section");
 }
 
-/// Appends links that contain their data in base64, so that the page loads nothing.
+/// Appends links that contain their data, compressed and in base64, so that the page is small and
+/// loads nothing. The page's program unpacks the data before it is saved.
 fn downloads(out: &mut Markup, files: &[NamedFile]) {
     out.open("section", &[("id", "downloads"), ("class", "screen")]);
     out.element("h2", &[], "Data");
     out.open("ul", &[]);
     for NamedFile { name, bytes } in files {
-        let data = format!(
-            "data:application/octet-stream;base64,{}",
-            STANDARD.encode(bytes)
-        );
+        let data = format!("data:application/gzip;base64,{}", STANDARD.encode(gzip(bytes)));
+        let packed = format!("{name}.gz");
         out.open("li", &[]);
-        out.element("a", &[("download", name), ("href", &data)], name);
+        let link = [("download", &*packed), ("href", &data)];
+        out.element("a", &link, &packed);
         out.close("li");
     }
     out.close("ul");
     out.close("section");
+}
+
+/// The bytes in the form of gzip (RFC 1952), without a time. The CSV of a run is a tenth then.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    // A vector takes all bytes, so that no error is possible.
+    let written = encoder.write_all(bytes);
+    written.and_then(|()| encoder.finish()).unwrap_or_default()
 }

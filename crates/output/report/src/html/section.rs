@@ -12,10 +12,37 @@ pub(super) fn part(section: &Section) -> Part {
     super::part(section.id, |out| print(out, section))
 }
 
+/// The sections that take half of a wide page.
+const HALVES: [&str; 6] = [
+    "load",
+    "requests",
+    "times",
+    "distribution",
+    "slowest",
+    "status",
+];
+
 /// Appends a section as an element with its id.
 pub(super) fn print(out: &mut Markup, section: &Section) {
-    out.open("section", &[("id", section.id)]);
+    print_linked(out, section, &[], |_| {});
+}
+
+/// Appends a section whose tables link the names of their rows, and which ends with `more`.
+pub(super) fn print_linked(
+    out: &mut Markup,
+    section: &Section,
+    links: &[Option<String>],
+    more: impl FnOnce(&mut Markup),
+) {
+    let half: &[_] = match HALVES.contains(&section.id) {
+        true => &[("class", "half")],
+        false => &[],
+    };
+    out.open("section", &[&[("id", section.id)], half].concat());
     out.element("h2", &[], section.title);
+    if !section.explanation.is_empty() {
+        explain(out, &section.explanation);
+    }
     let (facts, others): (Vec<_>, Vec<_>) = section
         .bodies
         .iter()
@@ -32,11 +59,13 @@ pub(super) fn print(out: &mut Markup, section: &Section) {
     for body in others {
         match body {
             Body::Table(grid) | Body::List(_, grid) => {
-                print_table(out, section.title, &[("class", "grid")], grid);
+                print_rows(out, section.title, &[("class", "grid")], grid, links);
             }
             Body::Text(name, lines) => {
                 out.open("details", &[]);
-                out.element("summary", &[], name);
+                out.open("summary", &[]);
+                print_cut(out, name);
+                out.close("summary");
                 out.open("pre", &[("tabindex", "0")]);
                 out.lines(&lines.join("\n"));
                 out.close("pre");
@@ -48,9 +77,7 @@ pub(super) fn print(out: &mut Markup, section: &Section) {
     for remark in &section.remarks {
         out.element("p", &[("class", "dim")], remark);
     }
-    if !section.explanation.is_empty() {
-        explain(out, &section.explanation);
-    }
+    more(out);
     out.close("section");
 }
 
@@ -76,6 +103,17 @@ fn print_facts(out: &mut Markup, facts: &Facts) {
 /// Appends a table with these attributes in a region that scrolls, so that a wide table does not
 /// widen the page. The page's program lets readers sort a table of the class `grid`.
 pub(super) fn print_table(out: &mut Markup, title: &str, attributes: Attributes<'_>, grid: &Grid) {
+    print_rows(out, title, attributes, grid, &[]);
+}
+
+/// Appends a table as [`print_table`], with a link at the name of each row that has one.
+fn print_rows(
+    out: &mut Markup,
+    title: &str,
+    attributes: Attributes<'_>,
+    grid: &Grid,
+    links: &[Option<String>],
+) {
     let scroll = [("class", "scroll"), ("tabindex", "0")];
     let named = [("role", "region"), ("aria-label", title)];
     out.open("div", &[scroll, named].concat());
@@ -97,7 +135,8 @@ pub(super) fn print_table(out: &mut Markup, title: &str, attributes: Attributes<
     out.close("thead");
     out.open("tbody", &[]);
     let mut names: Vec<&Cell> = Vec::new();
-    for row in &grid.rows {
+    for (index, row) in grid.rows.iter().enumerate() {
+        let link = links.get(index).and_then(Option::as_deref);
         out.open("tr", &[]);
         names.resize(row.cells.len(), &row.cells[0]);
         for (number, (cell, column)) in row.cells.iter().zip(&grid.columns).enumerate() {
@@ -109,7 +148,11 @@ pub(super) fn print_table(out: &mut Markup, title: &str, attributes: Attributes<
             if shown(column) {
                 // Only the rows of a table with a class can be sorted.
                 let key = key(names[number]).filter(|_| !attributes.is_empty());
-                print_cell(out, number, names[number], column, key.as_deref());
+                let key: Vec<_> = key.iter().map(|key| ("data-n", &**key)).collect();
+                match number {
+                    0 => print_name(out, names[number], &key, link.or(cell.link())),
+                    _ => print_cell(out, names[number], column, &key),
+                }
             }
         }
         out.close("tr");
@@ -119,8 +162,45 @@ pub(super) fn print_table(out: &mut Markup, title: &str, attributes: Attributes<
     out.close("div");
 }
 
-/// Appends a cell with its key. The first cell of a row is its heading.
-fn print_cell(out: &mut Markup, number: usize, cell: &Cell, column: &Column, key: Option<&str>) {
+/// The number of letters of a name up to which it is never cut.
+const NAME_WHOLE: usize = 24;
+/// The number of letters at the end of a name that stay if it is cut: names of steps differ there.
+const NAME_END: usize = 12;
+
+/// Appends the first cell of a row, which is its heading. A long name is in two pieces, of which the
+/// style sheet cuts the first; its title has the whole name.
+fn print_name(out: &mut Markup, cell: &Cell, key: Attributes<'_>, link: Option<&str>) {
+    let text = cell.text(Unicode::On);
+    out.open("th", &[&[("scope", "row")], key].concat());
+    if let Some(link) = link {
+        out.open("a", &[("href", link)]);
+    }
+    print_cut(out, &text);
+    if link.is_some() {
+        out.raw("</a>");
+    }
+    out.close("th");
+}
+
+/// Appends a name that the style sheet cuts in the middle if there is no room for it.
+pub(super) fn print_cut(out: &mut Markup, text: &str) {
+    let letters = text.chars().count();
+    if letters <= NAME_WHOLE {
+        out.text(text);
+        return;
+    }
+    let end = text.char_indices().nth(letters - NAME_END);
+    let (head, tail) = text.split_at(end.map_or(0, |(at, _)| at));
+    out.open("span", &[("class", "name"), ("title", text)]);
+    out.open("span", &[]);
+    out.text(head);
+    out.raw("</span><span>");
+    out.text(tail);
+    out.raw("</span></span>");
+}
+
+/// Appends a cell with its key.
+fn print_cell(out: &mut Markup, cell: &Cell, column: &Column, key: Attributes<'_>) {
     if let Some((spark, name)) = cell.as_spark() {
         out.open("td", &[]);
         spark.draw(out, name);
@@ -128,24 +208,11 @@ fn print_cell(out: &mut Markup, number: usize, cell: &Cell, column: &Column, key
         return;
     }
     let text = cell.text(Unicode::On);
-    let key: Vec<(&str, &str)> = key.iter().map(|key| ("data-n", *key)).collect();
-    match number {
-        0 => {
-            out.open("th", &[&[("scope", "row")], &key[..]].concat());
-            match cell.link() {
-                Some(link) => out.element("a", &[("href", link)], &text),
-                None => out.text(&text),
-            }
-            out.close("th");
-        }
-        _ => {
-            let class = match cell.ink {
-                Ink::Bad => class(cell),
-                _ => words(column),
-            };
-            out.element("td", &[class, &key[..]].concat(), &text);
-        }
-    }
+    let class = match cell.ink {
+        Ink::Bad => class(cell),
+        _ => words(column),
+    };
+    out.element("td", &[class, key].concat(), &text);
 }
 
 /// The number by which the page's program orders rows, with the digits of which texts show three;
@@ -168,14 +235,15 @@ const fn class(cell: &Cell) -> &'static [(&'static str, &'static str)] {
 /// The class of a column of words, which are aligned at the left.
 const fn words(column: &Column) -> &'static [(&'static str, &'static str)] {
     match column.kind {
-        Kind::Names | Kind::Words | Kind::Prose => &[("class", "words")],
+        Kind::Names | Kind::Words => &[("class", "words")],
+        Kind::Prose => &[("class", "words prose")],
         Kind::Numbers | Kind::Bars(_) | Kind::Sparks => &[],
     }
 }
 
 /// Appends how to read a part, folded.
 pub(super) fn explain(out: &mut Markup, explanation: &str) {
-    out.open("details", &[]);
+    out.open("details", &[("class", "how")]);
     out.element("summary", &[], "How to read this");
     out.element("p", &[], explanation);
     out.close("details");

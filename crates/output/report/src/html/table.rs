@@ -25,6 +25,7 @@ pub(super) fn print(out: &mut Markup, figure: &Figure) {
         Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => vec![series(figure, all)],
         Plot::Heat(heat) => vec![columns(figure, heat), spans(figure, heat)],
         Plot::Bars(all) => vec![bars(figure, all)],
+        Plot::Nothing(_) => Vec::new(),
     };
     for (number, grid) in (1..).zip(&grids) {
         let name = format!("Numbers: {}, table {number}", figure.title);

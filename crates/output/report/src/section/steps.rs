@@ -93,17 +93,48 @@ fn rows(summary: &Summary) -> Vec<Row> {
     rows
 }
 
-/// A row for each step, if there are several. Up to the printer's number of rows, the order is the
-/// one of the plan; with more steps, only those with the greatest times are shown, the slowest first.
-pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section> {
+/// A step of the section with its data for pictures.
+pub(crate) struct PicturedStep {
+    /// The name without secrets, escaped.
+    pub(crate) name: String,
+    /// The numbers of its pool and of the step in it.
+    pub(crate) place: (usize, usize),
+    /// The kind of time that is the latency of its pool.
+    pub(crate) kind: LatencyKind,
+    /// The latency of the step.
+    pub(crate) times: Histogram,
+}
+
+/// The steps of the rows of [`section`], in their order.
+pub(crate) fn pictured(summary: &Summary, extent: &PageExtent) -> Vec<PicturedStep> {
+    let rows = shown(summary, extent).0.into_iter();
+    rows.map(|row| PicturedStep {
+        name: row.name(),
+        place: row.place,
+        kind: row.kind,
+        times: row.times().clone(),
+    })
+    .collect()
+}
+
+/// The rows that a printer has room for, and the number of all rows. Up to the printer's number of
+/// rows, the order is the one of the plan; with more steps, only those with the greatest times are
+/// shown, the slowest first.
+fn shown(summary: &Summary, extent: &PageExtent) -> (Vec<Row>, usize) {
     let mut rows = rows(summary);
     let total = rows.len();
-    if total < 2 {
-        return None;
-    }
     if total > extent.rows {
         rows.sort_by_key(|row| Reverse(row.times().max()));
         rows.truncate(extent.rows);
+    }
+    (rows, total)
+}
+
+/// A row for each step, if there are several.
+pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section> {
+    let (rows, total) = shown(summary, extent);
+    if total < 2 {
+        return None;
     }
     let places: Vec<_> = rows.iter().map(|row| row.place).collect();
     let sparks = Sparks::for_steps(summary, &places, extent.spark);

@@ -45,13 +45,7 @@ pub(crate) const fn ink(grade: Grade) -> Ink {
 /// The three answers and the thresholds, each with a mark that means the same as its colour.
 pub(crate) fn items(summary: &Summary) -> Vec<Cell> {
     let items = answers(summary).into_iter().map(|answer| {
-        let mark = match answer.grade {
-            Grade::Good => "✓",
-            Grade::Fair => "!",
-            Grade::Bad => "✗",
-            Grade::Open => "?",
-        };
-        Cell::new(format!("{mark} {}", answer.text)).inked(ink(answer.grade))
+        Cell::new(format!("{} {}", answer.grade.mark(), answer.text)).inked(ink(answer.grade))
     });
     items.chain(held(&summary.thresholds)).collect()
 }

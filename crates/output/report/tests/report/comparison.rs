@@ -992,7 +992,7 @@ fn a_run_beside_its_baseline_has_it_in_every_form() {
     };
     let page = String::from_utf8(html::page(&candidate, &origin)).unwrap();
     assert!(page.contains("<section id=\"baseline\">"), "{page}");
-    assert!(page.contains(">baseline</text>") && page.contains(">this run</text>"));
+    assert!(page.contains("</svg>\nbaseline</span>") && page.contains("</svg>\nthis run</span>"));
 }
 
 #[test]

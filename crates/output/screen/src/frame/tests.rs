@@ -370,6 +370,7 @@ fn a_day_with_hundreds_of_steps_takes_bounded_memory() {
             }
             Plot::Heat(heat) => heat.columns.len(),
             Plot::Bars(bars) => bars.len(),
+            Plot::Nothing(_) => 0,
         };
         let points: usize = figure::figures(summary).iter().map(points).sum();
         sizes.push((summary.intervals().len(), points));

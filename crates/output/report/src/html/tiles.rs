@@ -1,0 +1,224 @@
+//! The six numbers that people look for first: the same for every run, with a dash for an unknown
+//! one; then iterations and messages, if the run has any. A number has its course over the run, and
+//! the rule on it with its result.
+
+use crate::answers::rule;
+use crate::figure::{Spark, load_ended_at};
+use crate::markup::Markup;
+use crate::quantity::{count, quantile, rate, sent_or_begun, share};
+use crate::style::Unicode;
+use crate::untrusted::foreign;
+use drumfire_measure::{IntervalRow, Summary, ThresholdResult};
+use drumfire_plan::Metric;
+use drumfire_units::Nanos;
+
+/// The maximum number of columns of a course.
+const COLUMNS: usize = 40;
+/// The minimum time and number of requests of a rate: below, it is that of a moment.
+const RATE_FROM: (Nanos, u64) = (Nanos::from_secs(1), 10);
+
+/// A number with its name.
+struct Tile<'a> {
+    name: &'static str,
+    value: String,
+    /// The number with which to compare the value, or its unit.
+    aside: Option<String>,
+    /// The rule on the number: one that failed, or else the first.
+    rule: Option<&'a ThresholdResult>,
+    /// The number in each interval.
+    course: Option<Spark>,
+}
+
+/// Appends the part `numbers`. `rows` is the run over time.
+pub(super) fn print(out: &mut Markup, summary: &Summary, rows: &[IntervalRow]) {
+    out.open("dl", &[("id", "numbers"), ("class", "numbers")]);
+    let tiles = requests(summary, rows).into_iter();
+    let tiles = tiles.chain(times(summary, rows));
+    for tile in tiles.chain(iterations(summary)).chain(messages(summary)) {
+        tile.print(out);
+    }
+    out.close("dl");
+}
+
+/// The tiles of requests, their rate and their failures.
+fn requests<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
+    let counts = &summary.total.counts;
+    let begun = sent_or_begun(summary.total.without_data());
+    let asked = asked(summary, rows);
+    let has_rate = summary.duration >= RATE_FROM.0 && counts.sent >= RATE_FROM.1;
+    [
+        Tile {
+            name: "Requests",
+            value: count(counts.sent),
+            aside: Some(begun.to_owned()),
+            rule: None,
+            course: None,
+        },
+        Tile {
+            name: "Rate",
+            value: match has_rate {
+                true => rate(summary.achieved_per_s()),
+                false => "–".to_owned(),
+            },
+            aside: asked.map(|asked| format!("of {} asked", rate(asked))),
+            rule: rule_on(summary, |metric| matches!(metric, Metric::Rate)),
+            course: course(rows, |row| Some(row.ended_per_s())),
+        },
+        Tile {
+            name: "Failed",
+            value: share(counts.failed, counts.sent),
+            aside: Some(format!("{} requests", count(counts.failed))),
+            rule: rule_on(summary, |metric| {
+                matches!(metric, Metric::Failed | Metric::Failures)
+            }),
+            course: match counts.failed {
+                0 => None,
+                _ => course(rows, |row| Some((row.bad + row.failed) as f64)),
+            },
+        },
+    ]
+}
+
+/// The rate that was asked for: the plan's if it is one number, else the due requests over the time
+/// of the load, without the time of the last answers.
+fn asked(summary: &Summary, rows: &[IntervalRow]) -> Option<f64> {
+    let planned = summary.intended_per_s();
+    let is_one_number = summary.info.pools.iter().any(|pool| pool.intended_rate.is_some());
+    let ended = load_ended_at(summary, rows).filter(|_| !is_one_number);
+    let span = ended.map(|at| at - summary.left_out());
+    match span.filter(|span| *span > Nanos::ZERO) {
+        Some(span) => {
+            planned.map(|_| summary.total.counts.intended as f64 / span.as_secs_f64())
+        }
+        None => planned,
+    }
+}
+
+/// The tiles of the latency.
+fn times<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
+    let times = summary.latency();
+    let is_of = |q: f64| move |metric: &Metric| matches!(metric, Metric::Quantile(of) if *of == q);
+    let tile = |name, q, course, rule| Tile {
+        name,
+        value: quantile(times, q, Unicode::On).unwrap_or_else(|| "–".to_owned()),
+        aside: None,
+        rule,
+        course,
+    };
+    let over = |of: fn(&IntervalRow) -> Option<drumfire_measure::SpreadTime>| {
+        course(rows, |row| of(row).map(|time| time.time.0 as f64))
+    };
+    [
+        tile(
+            "Median",
+            0.5,
+            over(|row| row.latency.p50),
+            rule_on(summary, is_of(0.5)),
+        ),
+        tile(
+            "p99",
+            0.99,
+            over(|row| row.latency.p99),
+            rule_on(summary, is_of(0.99)),
+        ),
+        tile(
+            "Slowest",
+            1.0,
+            over(|row| row.latency.max),
+            rule_on(summary, |metric| matches!(metric, Metric::Max)),
+        ),
+    ]
+}
+
+/// The iterations of all pools, if an iteration may have several requests.
+fn iterations(summary: &Summary) -> Option<Tile<'_>> {
+    let all = || {
+        let pools = summary.pools();
+        pools.filter_map(|(_, figures)| figures.iterations.as_ref())
+    };
+    all().next()?;
+    let begun: u64 = all().map(|iterations| iterations.counts.sent).sum();
+    let failed: u64 = all().map(|iterations| iterations.counts.failed).sum();
+    Some(Tile {
+        name: "Iterations",
+        value: count(begun),
+        aside: Some(match failed {
+            0 => "started".to_owned(),
+            failed => format!("started, {} failed", count(failed)),
+        }),
+        rule: rule_on(summary, |metric| matches!(metric, Metric::Iteration(_))),
+        course: None,
+    })
+}
+
+/// The received messages of streams.
+fn messages(summary: &Summary) -> Option<Tile<'_>> {
+    let messages = &summary.total.messages;
+    if !messages.any() {
+        return None;
+    }
+    let per_second = match summary.duration {
+        Nanos::ZERO => None,
+        span => Some(rate(messages.received as f64 / span.as_secs_f64())),
+    };
+    let first = quantile(&messages.first, 0.5, Unicode::On);
+    let first = first.map(|time| format!("first after {time} (p50)"));
+    let aside: Vec<String> = per_second.into_iter().chain(first).collect();
+    Some(Tile {
+        name: "Messages received",
+        value: count(messages.received),
+        aside: Some(aside.join(", ")),
+        rule: None,
+        course: None,
+    })
+}
+
+/// The rule on a number of the whole run: the first that failed, or else the first.
+fn rule_on(summary: &Summary, is_on: impl Fn(&Metric) -> bool) -> Option<&ThresholdResult> {
+    let rules = summary.info.thresholds.iter().filter(|of| is_on(&of.metric));
+    let results = || summary.thresholds.iter();
+    let found: Vec<&ThresholdResult> = rules
+        .filter_map(|rule| results().find(|result| result.expression == rule.expression))
+        .collect();
+    let failed = found.iter().find(|result| !result.passed);
+    failed.or_else(|| found.first()).copied()
+}
+
+/// A number over time, in at most [`COLUMNS`] columns of the highest values of their rows; `None`
+/// if fewer than three columns have a value.
+fn course(rows: &[IntervalRow], value: impl Fn(&IntervalRow) -> Option<f64>) -> Option<Spark> {
+    let each = rows.len().div_ceil(COLUMNS).max(1);
+    let highest = |rows: &[IntervalRow]| rows.iter().filter_map(&value).reduce(f64::max);
+    let columns: Vec<Option<f64>> = rows.chunks(each).map(highest).collect();
+    let known = columns.iter().flatten().count();
+    (known >= 3).then(|| Spark::new(columns))
+}
+
+impl Tile<'_> {
+    fn print(&self, out: &mut Markup) {
+        let failed: &[_] = match self.rule {
+            Some(rule) if !rule.passed => &[("class", "is-bad")],
+            _ => &[],
+        };
+        out.open("div", failed);
+        out.element("dt", &[], self.name);
+        out.open("dd", &[]);
+        out.text(&self.value);
+        if let Some(aside) = &self.aside {
+            out.raw(" ");
+            out.element("span", &[], aside);
+        }
+        out.close("dd");
+        if let Some(of) = self.rule {
+            let mark = if of.passed { "✓" } else { "✗" };
+            let rule = foreign(&rule(of), Unicode::On);
+            out.element("dd", &[("class", "rule")], &format!("{mark} {rule}"));
+        }
+        if let Some(course) = &self.course {
+            out.open("dd", &[("class", "course")]);
+            course.draw(out, &format!("{} over time", self.name));
+            out.close("dd");
+        }
+        out.close("div");
+    }
+}
