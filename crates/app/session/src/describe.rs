@@ -6,6 +6,7 @@
 //! ([`secret::url`]). The session's [`Redactor`](crate::Redactor) masks secrets that the plan marks
 //! when the facts are shown.
 
+use crate::limits::machine_name;
 use drumfire_engine::{Prepared, PreparedPool};
 use drumfire_measure::{ArrivalClock, Asked, Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
@@ -70,6 +71,7 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
         thresholds: plan.thresholds().to_vec(),
         notes,
         target: target(plan),
+        machine: machine_name(),
     }
 }
 

@@ -32,6 +32,21 @@ pub fn this_machine() -> Machine {
     }
 }
 
+/// This machine in words: the cores that this process may use, and the kernel, whose version only
+/// Linux tells in a file.
+pub(crate) fn machine_name() -> String {
+    let cores = match available_parallelism().map_or(1, std::num::NonZero::get) {
+        1 => "1 core".to_owned(),
+        cores => format!("{cores} cores"),
+    };
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease");
+    let system = match release {
+        Ok(release) => format!("Linux {}", release.trim()),
+        Err(_) => std::env::consts::OS.to_owned(),
+    };
+    format!("{cores}, {system}")
+}
+
 /// Fits a plan to this machine and prepares it.
 ///
 /// # Errors

@@ -146,7 +146,7 @@ form! {
 form! {
     struct RunInfo {
         id, started_at_unix_ns, seed, version, threads, threads_planned, pools, interval, warmup,
-        tls_verified, spin, clock, thresholds, notes, target,
+        tls_verified, spin, clock, thresholds, notes, target, machine,
     }
     check |run| !run.pools.is_empty(), "a run without pools";
     check |run| run.interval > Nanos::ZERO, "an interval without length";
@@ -212,6 +212,8 @@ pub struct RunInfo {
     pub notes: Vec<String>,
     /// The target of the load, in the user's words.
     pub target: String,
+    /// The machine that sent the load, such as `2 cores, Linux 6.1.0`; empty if it is unknown.
+    pub machine: String,
 }
 
 impl RunInfo {
@@ -235,6 +237,7 @@ impl RunInfo {
             thresholds: Vec::new(),
             notes: Vec::new(),
             target: String::new(),
+            machine: String::new(),
         }
     }
 

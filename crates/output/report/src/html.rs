@@ -205,12 +205,14 @@ fn about(out: &mut Markup, summary: &Summary, origin: &Origin<'_>) {
     let mut facts = vec![
         began(info.started_at_unix_ns),
         span(summary.end(), Unicode::On),
+        foreign(&info.machine, Unicode::On),
         format!("drumfire {}", foreign(&info.version, Unicode::On)),
         format!("run {}", info.id),
     ];
     if name.is_some() {
         facts.insert(0, target);
     }
+    facts.retain(|fact| !fact.is_empty());
     out.element("p", &[("class", "dim")], &facts.join(" · "));
     out.close("header");
 }

@@ -294,6 +294,7 @@ mod tests {
             thresholds: Vec::new(),
             notes: Vec::new(),
             target: String::new(),
+            machine: String::new(),
         }
     }
 

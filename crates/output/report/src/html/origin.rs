@@ -74,6 +74,10 @@ pub(super) fn environment(out: &mut Markup, summary: &Summary) {
             "Program",
             Some(format!("drumfire {}", foreign(&info.version, Unicode::On))),
         ),
+        (
+            "Machine",
+            Some(foreign(&info.machine, Unicode::On)).filter(|machine| !machine.is_empty()),
+        ),
         ("Threads", Some(info.threads.to_string())),
         ("Seed", Some(info.seed.to_string())),
         ("Interval", Some(span(info.interval, Unicode::On))),
