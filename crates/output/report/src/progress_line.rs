@@ -1,7 +1,7 @@
 //! The line of a running test, which is drawn over itself at the end of each interval.
 //!
 //! The pieces of the line keep their places from one interval to the next. On a narrow terminal
-//! they give way one by one; the time, what is left, and failures stay longest.
+//! they give way one by one; the time, what is left, failures and the p99 stay longest.
 //!
 //! The caller pushes each interval to [`RecentRates`] and to the [`Reading`] before it draws the
 //! line of the interval. [`Stops`] comes from the plan; the caller fills in its time, since
@@ -11,7 +11,7 @@ use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
 use crate::quantity::{self, count, rate, span};
 use crate::style::Style;
-use drumfire_measure::{Histogram, Interval, Model, Reading, RunInfo, RunState};
+use drumfire_measure::{Figures, Histogram, Interval, Model, Outcome, Reading, RunInfo, RunState};
 use drumfire_plan::{Plan, Pool};
 use drumfire_units::Nanos;
 
@@ -191,40 +191,51 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
         1,
     ));
     pieces.push(piece(spark_piece(progress.rates, style), 9));
-    pieces.push(piece(tally(reading.sent(), "sent", 10, Ink::Plain), 4));
+    pieces.push(piece(tally(reading.sent(), "sent", 10, Ink::Plain), 5));
     let failed = total.counts.failed.saturating_add(total.warmup.failed);
     pieces.push(piece(tally(failed, "failed", 8, Ink::Bad), 0));
-    if let Some(failure) = reading.failure() {
-        let name = failure.outcome.name();
-        let text = match failure.kinds {
-            1 => name.to_owned(),
-            _ => format!("most {name}"),
-        };
-        pieces.push(piece(Line::single(text, Ink::Bad), 3));
-    }
+    pieces.extend(failures(reading, total).map(|line| piece(line, 4)));
     let in_flight = tally(reading.in_flight(), "in flight", 11, Ink::Plain);
-    pieces.push(piece(in_flight, 2));
+    pieces.push(piece(in_flight, 3));
     let waiting = waiting(interval, reading);
     if progress.stage == Stage::Load && waiting > 0 {
-        pieces.push(piece(tally(waiting, "waiting", 0, Ink::Warn), 2));
+        pieces.push(piece(tally(waiting, "waiting", 0, Ink::Warn), 3));
     }
     if total.counts.dropped > 0 {
         let dropped = tally(total.counts.dropped, "dropped", 0, Ink::Warn);
-        pieces.push(piece(dropped, 2));
+        pieces.push(piece(dropped, 3));
     }
-    let histogram = model.latency(&interval.total.latency);
-    let since = model.latency(&total.latency);
-    let time = |name, q| time(name, q, histogram, since, style);
-    pieces.push(piece(time("p50", 0.5), 6));
-    pieces.push(piece(time("p99", 0.99), 5));
-    pieces.push(piece(time("max", 1.0), 7));
+    let now = model.latency(&interval.total.latency);
+    let times = times(now, model.latency(&total.latency), style);
+    pieces.extend(
+        times
+            .into_iter()
+            .zip([6, 2, 7])
+            .map(|(line, dispensable)| piece(line, dispensable)),
+    );
     pieces
+}
+
+/// The kind of the failures; of several kinds, the most frequent one. The first kind is known before
+/// any other, even in the warm-up.
+fn failures(reading: &Reading, total: &Figures) -> Option<Line> {
+    let mut kinds: Vec<(Outcome, u64)> = total.outcomes().failures().collect();
+    // The first of equals.
+    kinds.reverse();
+    let most = kinds.iter().max_by_key(|(_, count)| *count);
+    let name = match (most, kinds.len()) {
+        (Some((kind, _)), 2..) => format!("most {}", kind.name()),
+        (Some((kind, _)), _) => kind.name().to_owned(),
+        (None, _) => reading.failure()?.name().to_owned(),
+    };
+    Some(Line::single(name, Ink::Bad))
 }
 
 /// The requests that are due and not sent. A user of the closed model makes a request due when a
 /// connection takes it, so the users that wait for one are known only on average, from the waits of
 /// the requests that began in the interval (Little's law).
-fn waiting(interval: &Interval, reading: &Reading) -> u64 {
+#[must_use]
+pub fn waiting(interval: &Interval, reading: &Reading) -> u64 {
     let pools = reading.so_far().info.pools.iter().zip(interval.pools());
     let closed = pools.filter(|(pool, _)| pool.model == Model::Closed);
     let waited: f64 = closed
@@ -234,24 +245,29 @@ fn waiting(interval: &Interval, reading: &Reading) -> u64 {
     reading.waiting().max((waited / length).round() as u64)
 }
 
-/// A named time of the interval, or of the whole run if the interval has too few samples; the name
-/// has `run` then.
-fn time(name: &str, q: f64, times: &Histogram, since: &Histogram, style: &Style) -> Line {
-    let of = |times| quantity::quantile(times, q, style.unicode);
-    let (whose, time) = match of(times) {
-        Some(time) => ("    ", Some(time)),
-        None => match of(since) {
-            Some(time) => ("run ", Some(time)),
-            None => ("    ", None),
-        },
+/// The median, the p99 and the maximum, all of the interval, or all of the whole run if the interval
+/// has too few samples for a p99; each has `run` before it then. Without a p99, the highest
+/// supported quantile has its place.
+fn times(now: &Histogram, since: &Histogram, style: &Style) -> [Line; 3] {
+    let has_p99 = |times: &Histogram| times.quantile(0.99).is_some();
+    let (whose, times) = match has_p99(now) || !has_p99(since) {
+        true => ("    ", now),
+        false => ("run ", since),
     };
-    let mut line = Line::single(format!("{whose}{name} "), Ink::Dim);
-    match time {
-        Some(time) => line.append(right(&time, 7, Ink::Plain)),
-        None => line.append(right(style.glyph("–", "-"), 7, Ink::Dim)),
-    }
-    line
+    let high = HIGH.into_iter().find(|(q, _)| times.quantile(*q).is_some());
+    let high = high.unwrap_or(HIGH[0]);
+    [(0.5, "p50"), high, (1.0, "max")].map(|(q, name)| {
+        let mut line = Line::single(format!("{whose}{name} "), Ink::Dim);
+        match quantity::quantile(times, q, style.unicode) {
+            Some(time) => line.append(right(&time, 7, Ink::Plain)),
+            None => line.append(right(style.glyph("–", "-"), 7, Ink::Dim)),
+        }
+        line
+    })
 }
+
+/// The quantiles in the place of the p99, the first supported one.
+const HIGH: [(f64, &str); 3] = [(0.99, "p99"), (0.95, "p95"), (0.9, "p90")];
 
 /// A text aligned at the right of this many columns.
 fn right(text: &str, columns: usize, ink: Ink) -> Line {
@@ -271,7 +287,8 @@ fn spark_piece(rates: &[f64], style: &Style) -> Line {
 
 /// The share of the load that is done, from 0 to 1, by the stop that is nearer; `None` without a
 /// known stop.
-fn share_done(interval: &Interval, progress: &Progress<'_>) -> Option<f64> {
+#[must_use]
+pub fn share_done(interval: &Interval, progress: &Progress<'_>) -> Option<f64> {
     let Stops { duration, requests } = progress.stops;
     let by_time = duration.map(|whole| (interval.end.0, whole.0));
     let by_count = requests.map(|whole| (progress.reading.sent(), whole));

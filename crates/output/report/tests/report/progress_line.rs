@@ -116,9 +116,27 @@ fn eighty_columns_tell_how_much_is_left() {
     );
     let line = Shown::new().line(&second(2, 1_000, 0), &plain(50));
     assert_eq!(line, "   3 s   30 %   7 s left   1,000/s  0 failed");
-    // A failure's reason is worth more than the times.
-    let line = Shown::new().line(&second(2, 1_000, 1_000), &plain(80));
-    assert!(line.contains("1,000 failed"), "{line}");
+    // A failure leaves the p99 its place.
+    for width in [60, 80] {
+        let line = Shown::new().line(&second(2, 1_000, 500), &plain(width));
+        assert!(line.contains("500 failed"), "{line}");
+        assert!(line.contains("p99 2.01 ms"), "{line}");
+    }
+}
+
+/// Of several kinds of failures, the most frequent one has its name in the line.
+#[test]
+fn the_most_frequent_failure_is_named() {
+    let mut shown = Shown::new();
+    shown.line(&second(0, 10, 2), &plain(120));
+    let mut interval = second(1, 100, 0);
+    for n in 0..7 {
+        let sample = fixture::sample(interval.start + Nanos::from_millis(n));
+        let ended = fixture::ended(sample, Outcome::Reset, 0);
+        interval.total.record(&ended);
+    }
+    let line = shown.line(&interval, &plain(200));
+    assert!(line.contains("9 failed  most reset"), "{line}");
 }
 
 #[test]
@@ -167,14 +185,16 @@ fn stages_have_names() {
     );
 }
 
-/// Few requests a second support no p99, and the run's is shown as such.
+/// Few requests a second support no p99, and the run's figures are shown as such; until the run has
+/// one, the highest quantile has its place.
 #[test]
 fn few_samples_give_the_figure_of_the_run() {
     let mut shown = Shown::new();
     let first = shown.line(&second(0, 200, 0), &plain(120));
-    assert!(first.contains("    p99       –"), "{first}");
+    assert!(first.contains("    p95 1.21 ms"), "{first}");
     let second_line = shown.line(&second(1, 200, 0), &plain(120));
-    assert!(second_line.contains("run p99 1.22 ms"), "{second_line}");
+    let times = "run p50 1.12 ms  run p99 1.22 ms  run max 1.22 ms";
+    assert!(second_line.contains(times), "{second_line}");
 }
 
 #[test]
