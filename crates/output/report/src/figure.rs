@@ -7,6 +7,7 @@
 
 mod axis;
 mod beside;
+mod failure_kinds;
 mod heat;
 mod outcomes;
 mod over_time;
@@ -17,19 +18,21 @@ mod tail;
 pub(crate) use axis::Level;
 pub use axis::{Axis, Scale, Tick, Unit};
 pub use beside::{BesideSide, beside};
+pub use failure_kinds::{FailureSpan, failure_kinds};
 pub use heat::{Column, Heat};
 pub(crate) use over_time::load_ended_at;
 pub use spark::{Spark, Sparks};
 pub use tail::{TailLine, tail, tails};
 
-use drumfire_measure::{Histogram, IntervalRow, LatencyKind, Overview, Summary};
+use drumfire_measure::{Histogram, IntervalRow, LatencyKind, Overview, Step, Summary};
+use drumfire_units::Nanos;
 
 /// A picture of a run, as values in the units of its axes. A drawing shows everything in the figure
 /// and adds nothing. A figure has a few hundred points, whatever the length of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The name in files and links: one of [`NAMES`], a name of [`beside()`], or the name of a
-    /// history's figure.
+    /// The name in files and links: one of [`NAMES`], `failures`, a name of [`beside()`], or the name
+    /// of a history's figure.
     pub name: &'static str,
     /// The heading.
     pub title: String,
@@ -172,6 +175,26 @@ pub struct Pictures<'a> {
     cells: Vec<Overview>,
     rows: Vec<IntervalRow>,
     newest: Option<Vec<IntervalRow>>,
+    step: Option<StepPart>,
+    requests: Requests,
+}
+
+/// Whether further requests can end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Requests {
+    /// The run is over.
+    Ended,
+    /// The run is active: requests without an end are under way, or wait.
+    Open,
+}
+
+/// The figures of one step.
+#[derive(Debug)]
+struct StepPart {
+    step: Step,
+    kind: LatencyKind,
+    cells: Vec<Overview>,
+    rows: Vec<IntervalRow>,
 }
 
 impl<'a> Pictures<'a> {
@@ -185,6 +208,8 @@ impl<'a> Pictures<'a> {
             cells,
             rows,
             newest: None,
+            step: None,
+            requests: Requests::Ended,
         }
     }
 
@@ -211,9 +236,38 @@ impl<'a> Pictures<'a> {
         made.flatten().collect()
     }
 
+    /// The figures of a run that is active: its requests without an end are no losses.
+    #[must_use]
+    pub fn of_active_run(self) -> Self {
+        Self {
+            requests: Requests::Open,
+            ..self
+        }
+    }
+
+    /// The figures of one step, given by its pool's number and its own, except for those that no
+    /// step has: requests in flight, lag and memory. `None` if the step has no timeline of its own.
+    #[must_use]
+    pub fn of_step(self, pool: usize, step: usize) -> Option<Self> {
+        let (info, figures) = self.summary.pools().nth(pool)?;
+        let part = StepPart {
+            step: figures.steps_of(info).into_iter().nth(step)?,
+            kind: info.model.latency_kind(&figures.latency),
+            cells: self.summary.step_over_time(pool, step)?.collect(),
+            rows: self.summary.intervals_of_step(pool, step)?,
+        };
+        Some(Self {
+            step: Some(part),
+            ..self
+        })
+    }
+
     /// The figure with this name of [`NAMES`]; `None` if the run has nothing to show in it.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<Figure> {
+        if let Some(of_step) = self.step.as_ref().and_then(|step| self.of_part(step, name)) {
+            return Some(of_step);
+        }
         let rows = self.newest.as_ref().unwrap_or(&self.rows);
         let summary = self.summary;
         match name {
@@ -222,12 +276,54 @@ impl<'a> Pictures<'a> {
             "heat" => Some(heat::latency(summary, &self.cells, rows)),
             "tail" => Some(tail(summary, None)),
             "knee" => over_time::knee(summary, &self.rows),
-            "outcomes" => Some(outcomes::outcomes(summary)),
+            "outcomes" => {
+                let total = &summary.total;
+                let bars = outcomes::bars(&total.counts, total.outcomes(), self.requests);
+                Some(outcomes::figure(bars))
+            }
             "in-flight" => Some(over_time::in_flight(summary, rows)),
             "lag" => Some(over_time::lag(summary, rows)),
             "memory" => over_time::memory(summary, &self.cells, rows),
             _ => None,
         }
+    }
+
+    /// The figure of a step, if steps have it. With the newest intervals only, the rows of the step
+    /// begin with them.
+    fn of_part(&self, part: &StepPart, name: &str) -> Option<Figure> {
+        let summary = self.summary;
+        let newest = self.newest.as_ref().and_then(|rows| rows.first());
+        let from = newest.map_or(Nanos::ZERO, |row| row.start);
+        let rows: Vec<IntervalRow> = part
+            .rows
+            .iter()
+            .filter(|row| row.start >= from)
+            // A step counts a request as due when it ends, which is no load that was asked for.
+            .map(|row| IntervalRow {
+                goal: None,
+                ..row.clone()
+            })
+            .collect();
+        let kind = part.kind;
+        let times = kind.of_step(&part.step);
+        let figure = match name {
+            "rate" => over_time::rate(summary, &rows),
+            "latency" => over_time::latency(summary, &rows),
+            "heat" => heat::latency(summary, &part.cells, &rows),
+            "tail" => return Some(tail::of_kind(kind, &[("this step", Role::Rank(0), times)])),
+            "knee" => over_time::knee(summary, &rows)?,
+            "outcomes" => {
+                let (counts, outcomes) = (&part.step.counts, &part.step.errors);
+                let bars = outcomes::bars(counts, outcomes, self.requests);
+                return Some(outcomes::figure(bars));
+            }
+            _ => return None,
+        };
+        let words = over_time::model_words(summary);
+        Some(Figure {
+            title: figure.title.replace(words, kind.words()),
+            ..figure
+        })
     }
 }
 

@@ -23,6 +23,32 @@ pub(crate) fn lines(grid: &Grid, title: Option<&str>, width: usize, style: &Styl
         Some(_) => (width / 3).min(NAME_MAX),
         None => width / 2,
     };
+    lines_with(grid, title, name_max, width, style)
+}
+
+/// The lines of a table with headings on a screen: names take the width that the other columns
+/// leave, but at least a third of it.
+pub(crate) fn wide_lines(grid: &Grid, title: &str, style: &Style) -> Vec<Line> {
+    let width = style.width();
+    let others = grid.columns.iter().enumerate();
+    let others = others.filter(|(_, column)| column.kind != Kind::Names);
+    let others = others.map(|(at, column)| {
+        let cells = grid.rows.iter();
+        let cells = cells.map(|row| row.cells[at].line(style.unicode).width());
+        cells.max().unwrap_or(0).max(column.heading.width()) + GAP
+    });
+    let rest = width.saturating_sub(others.sum());
+    lines_with(grid, Some(title), rest.max(width / 3), width, style)
+}
+
+/// The lines of a table whose names take at most `name_max` columns.
+fn lines_with(
+    grid: &Grid,
+    title: Option<&str>,
+    name_max: usize,
+    width: usize,
+    style: &Style,
+) -> Vec<Line> {
     let mut rows: Vec<Vec<Line>> = Vec::new();
     rows.extend(title.map(|title| {
         let heads = grid.columns.iter().enumerate();

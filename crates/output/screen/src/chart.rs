@@ -1,7 +1,8 @@
 //! Draws a figure in cells: a heading, axes with their ticks, and the plot.
 //!
 //! Every figure can be drawn at every size: a small area omits first the question, then the row of
-//! the x axis, then the names next to the lines.
+//! the x axis, then the names next to the lines. A figure without values has a text instead of axes,
+//! whose ends would be invented.
 //!
 //! [`draw`] is the only entry point. It cuts off the heading and passes bars on to their own file.
 //! For any other plot it draws first the axes (`axes`, which returns the area inside), then the
@@ -9,6 +10,8 @@
 //! the figure's own axes, as in a picture in a file. `cell_at` computes the cell of a position for
 //! letters, and the [`Raster`] for dots.
 
+use crate::choice::Selection;
+use crate::cursor::Cursor;
 use crate::look::Look;
 use crate::place::{above, below};
 use crate::raster::Raster;
@@ -21,46 +24,62 @@ use ratatui_core::layout::Rect;
 /// The maximum width of the y axis' labels, in columns.
 const GUTTER_MAX: usize = 10;
 /// The maximum width of names next to lines, in columns.
-const NAMES_MAX: usize = 9;
+const NAMES_MAX: usize = 14;
 /// The minimum height with a row for the x axis.
 const X_AXIS_FROM: u16 = 5;
 /// The minimum width with names next to the lines.
 const NAMES_FROM: u16 = 30;
+/// The minimum height of a full figure with a row for the values at its cursor.
+const VALUES_FROM: u16 = 5;
 /// The letters of series on terminals without dot patterns.
 const LETTERS: [char; 5] = ['*', '+', 'o', 'x', '#'];
 
+/// The look of a figure beyond the figure.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Detail<'a> {
+    /// The step whose requests the figure shows; `None` for all requests.
+    pub(crate) of: Option<&'a str>,
+    /// The selection of a full figure.
+    pub(crate) cursor: Option<Selection<f64>>,
+}
+
 /// Draws a figure into an area of any size; an area without rows for a plot gets only the heading.
-pub(crate) fn draw(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look) {
+/// Returns the position of its cursor.
+pub(crate) fn draw(
+    figure: &Figure,
+    detail: Detail<'_>,
+    area: Rect,
+    buffer: &mut Buffer,
+    look: &Look,
+) -> Option<f64> {
+    if area.is_empty() {
+        return None;
+    }
     let (head, body) = above(area, 1);
-    let taken = look.text(
-        buffer,
-        (head.x, head.y),
-        head.width,
-        &figure.title,
-        look.ink(Ink::Bold),
-    );
-    let question = format!("  {}", figure.question);
-    if usize::from(head.width - taken) >= question.chars().count() {
-        let at = (head.x + taken, head.y);
-        look.text(
-            buffer,
-            at,
-            head.width - taken,
-            &question,
-            look.ink(Ink::Dim),
-        );
-    }
+    heading(figure, detail.of, head, buffer, look);
     if body.height == 0 || body.width < 8 {
-        return;
+        return None;
     }
+    if is_empty(figure) {
+        let text = without_values(figure.name);
+        look.text(buffer, (body.x, body.y), body.width, text, look.ink(Ink::Dim));
+        return None;
+    }
+    let selection = detail.cursor.filter(|_| body.height >= VALUES_FROM);
+    let cursor = selection.and_then(|selection| Cursor::new(figure, selection));
+    let (values, body) = above(body, u16::from(cursor.is_some()));
     match &figure.plot {
-        Plot::Bars(all) => bars::draw(all, &figure.x, body, buffer, look),
+        Plot::Bars(all) => {
+            let number = cursor.map(|cursor| cursor.number);
+            bars::draw(all, number, &figure.x, body, buffer, look);
+        }
         Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {
             let is_joined = !matches!(figure.plot, Plot::Points(_));
             let (plot, names) = beside(body, all);
             let plot = axes(figure, plot, buffer, look);
             series(figure, all, is_joined, plot, buffer, look);
             name_all(figure, all, plot, names, buffer, look);
+            upright(figure, cursor, plot, buffer, look);
         }
         Plot::Nothing(sentence) => {
             let at = (body.x, body.y);
@@ -69,6 +88,70 @@ pub(crate) fn draw(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look
         Plot::Heat(map) => {
             let plot = axes(figure, body, buffer, look);
             heat::draw(map, &figure.x, &figure.y, plot, buffer, look);
+            upright(figure, cursor, plot, buffer, look);
+        }
+    }
+    let cursor = cursor?;
+    let mut x = values.x;
+    for (text, style) in cursor.values(figure, look) {
+        let room = (values.x + values.width).saturating_sub(x);
+        x += look.text(buffer, (x, values.y), room, &text, style) + 2;
+    }
+    cursor.settled
+}
+
+/// Draws the title, and after it the step or the question, if it fits.
+fn heading(figure: &Figure, of: Option<&str>, area: Rect, buffer: &mut Buffer, look: &Look) {
+    let at = (area.x, area.y);
+    let taken = look.text(buffer, at, area.width, &figure.title, look.ink(Ink::Bold));
+    let (text, is_cut) = match of {
+        Some(step) => (format!("  {step}"), true),
+        None => (format!("  {}", figure.question), false),
+    };
+    let room = area.width - taken;
+    if is_cut || usize::from(room) >= text.chars().count() {
+        let at = (area.x + taken, area.y);
+        look.text(buffer, at, room, &text, look.ink(Ink::Dim));
+    }
+}
+
+/// Whether a figure has no value to draw.
+fn is_empty(figure: &Figure) -> bool {
+    match &figure.plot {
+        Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {
+            let mut points = all.iter().flat_map(|series| &series.points);
+            !points.any(|point| point.y.is_some())
+        }
+        Plot::Heat(heat) => heat.columns.iter().all(|column| column.cells.is_empty()),
+        Plot::Bars(bars) => bars.is_empty(),
+    }
+}
+
+/// The text for a figure without values.
+fn without_values(name: &str) -> &'static str {
+    match name {
+        "failures" => "no request has failed",
+        "lag" => "too few requests for a p99",
+        "latency" | "heat" | "tail" | "knee" => "no request has succeeded yet",
+        _ => "no values so far",
+    }
+}
+
+/// Draws a line from top to bottom at the cursor, between the dots of the plot.
+fn upright(
+    figure: &Figure,
+    cursor: Option<Cursor>,
+    plot: Rect,
+    buffer: &mut Buffer,
+    look: &Look,
+) {
+    let Some(cursor) = cursor else {
+        return;
+    };
+    let x = cell_at(plot, (figure.x.place(cursor.x), 0.0)).0;
+    for y in plot.y..plot.y + plot.height {
+        if buffer.cell((x, y)).is_some_and(|cell| cell.symbol() == " ") {
+            look.text(buffer, (x, y), 1, look.glyph("│", "|"), look.ink(Ink::Plain));
         }
     }
 }

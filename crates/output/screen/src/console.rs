@@ -25,7 +25,7 @@ pub(crate) struct Behind {
 impl Console for Behind {
     fn note(&self, message: &str) {
         match (self.is_shown)() {
-            true => lock(&self.shared).notes.add(message),
+            true => lock(&self.shared).add_note(message),
             false => self.beneath.note(message),
         }
     }

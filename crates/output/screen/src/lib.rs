@@ -9,7 +9,7 @@
 //! thread draws four times a second and handles keys. The two threads share one value (`Known`)
 //! protected by a lock; the run never waits for either.
 //!
-//! Drawing is pure: a `Frame` draws a `Known` and a `Choice` into a buffer of cells of any size.
+//! Drawing is pure: a `Frame` draws a `Moment` and a `ViewState` into a buffer of cells of any size.
 //! The terminal is entered in [`Screen`]'s `begin` and left in its `finish`. [`restore`] leaves it
 //! from any thread, before a program ends in another way.
 //!
@@ -22,11 +22,14 @@ mod chart;
 mod choice;
 mod clipboard;
 mod console;
+mod cursor;
+mod failure_history;
 mod frame;
 mod heat;
 mod key;
 mod known;
 mod look;
+mod moment;
 mod notes;
 mod pictures;
 mod place;
@@ -38,5 +41,5 @@ mod tile;
 mod view;
 mod watcher;
 
-pub use screen::Screen;
+pub use screen::{End, Screen};
 pub use terminal::{Fitness, fitness, restore};

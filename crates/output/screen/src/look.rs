@@ -41,6 +41,19 @@ impl Look {
         self.style.of_width(width)
     }
 
+    /// The letters that the terminal shows.
+    pub(crate) const fn unicode(&self) -> Unicode {
+        self.style.unicode
+    }
+
+    /// A text of this program in the letters that the terminal shows.
+    pub(crate) fn letters(&self, text: &str) -> String {
+        match self.style.unicode {
+            Unicode::On => text.to_owned(),
+            Unicode::Off => text.replace('µ', "u"),
+        }
+    }
+
     /// Whether non-ASCII letters can be shown.
     pub(crate) fn is_unicode(&self) -> bool {
         self.style.unicode == Unicode::On

@@ -5,9 +5,11 @@
 //! So the cost per second of a long run does not exceed the cost for a run of two minutes.
 
 use crate::choice::ViewState;
-use crate::known::Known;
+use crate::moment::{LoadPhase, Moment};
 use crate::view::View;
-use drumfire_report::figure::{self, Figure};
+use drumfire_report::figure::{self, Figure, FailureSpan};
+use drumfire_report::screen::StepPlace;
+use drumfire_units::Nanos;
 
 /// The number of columns of a picture; changes of less than one part in this number are invisible.
 const COLUMNS: u64 = 128;
@@ -23,8 +25,9 @@ pub(crate) struct FramePictures {
 #[derive(Clone, Copy)]
 struct Made {
     view: View,
-    most: usize,
+    step: Option<StepPlace>,
     is_recent: bool,
+    is_over: bool,
     generation: u64,
 }
 
@@ -36,39 +39,70 @@ impl Made {
             true => 0,
             false => self.generation / COLUMNS,
         };
-        self.view == now.view
-            && self.most >= now.most
-            && self.is_recent == now.is_recent
-            && now.generation <= self.generation + grown
+        let is_same = |it: Self| (it.view, it.step, it.is_recent, it.is_over);
+        let is_of_run = self.generation <= now.generation;
+        is_same(self) == is_same(now) && is_of_run && now.generation <= self.generation + grown
     }
 }
 
 impl FramePictures {
-    /// Makes the pictures for a frame of this width, if they are missing or outdated.
-    pub(crate) fn renew(&mut self, known: &Known, choice: &ViewState, width: u16) {
+    /// Makes the pictures for a frame, if they are missing or outdated.
+    pub(crate) fn renew(&mut self, moment: &Moment, choice: &ViewState) {
         let now = Made {
             view: choice.view,
-            most: choice.view.most(width),
+            step: choice.step,
             is_recent: choice.is_recent,
-            generation: known.generation,
+            is_over: moment.phase == LoadPhase::Over,
+            generation: moment.generation,
         };
-        if self.made.is_some_and(|made| made.holds(now)) {
+        if self.made.is_some_and(|made| made.holds(now)) || moment.summary.is_none() {
             return;
         }
-        let Some(summary) = &known.summary else {
-            return;
-        };
         self.made = Some(now);
-        let mut all = figure::Pictures::new(summary);
-        if choice.is_recent {
-            all = all.of_newest(known.rows.iter().cloned().collect());
-        }
-        let names = now.view.pictures().iter().take(now.most);
-        self.figures = names.filter_map(|name| all.figure(name)).collect();
+        self.figures = figures(moment, choice);
     }
 
     /// The pictures made by the latest [`Self::renew`].
     pub(crate) fn figures(&self) -> &[Figure] {
         &self.figures
     }
+}
+
+/// The pictures of a view at a moment.
+pub(crate) fn figures(moment: &Moment, choice: &ViewState) -> Vec<Figure> {
+    let Some(summary) = &moment.summary else {
+        return Vec::new();
+    };
+    let started = || {
+        let all = figure::Pictures::new(summary);
+        let all = match choice.is_recent {
+            true => all.of_newest(moment.rows.clone()),
+            false => all,
+        };
+        match moment.phase {
+            LoadPhase::Over => all,
+            _ => all.of_active_run(),
+        }
+    };
+    let of_step = choice
+        .step
+        .and_then(|place| started().of_step(place.pool, place.step));
+    let all = of_step.unwrap_or_else(started);
+    let names = choice.view.pictures().iter();
+    let made = names.filter_map(|name| match *name {
+        "failures" => Some(failures(moment, choice)),
+        name => all.figure(name),
+    });
+    made.collect()
+}
+
+/// The failures of each kind over time.
+fn failures(moment: &Moment, choice: &ViewState) -> Figure {
+    let from = match choice.is_recent {
+        true => moment.rows.first().map_or(Nanos::ZERO, |row| row.start),
+        false => Nanos::ZERO,
+    };
+    let spans = moment.failures.spans().iter();
+    let spans: Vec<FailureSpan> = spans.filter(|span| span.start >= from).cloned().collect();
+    figure::failure_kinds(&spans)
 }

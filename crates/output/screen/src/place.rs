@@ -28,6 +28,8 @@ pub(crate) fn below(area: Rect, rows: u16) -> (Rect, Rect) {
 
 /// The minimum useful height of a tile.
 const TILE_HEIGHT: u16 = 7;
+/// The minimum height of the last tile, and of a tile of text.
+const TILE_HEIGHT_LEAST: u16 = 4;
 
 /// At most `count` areas of about the same size, in rows from the left, as many as fit with at
 /// least this width, but at least one. If the last row has fewer areas, they are wider. Areas in a
@@ -69,12 +71,13 @@ pub(crate) fn stack(area: Rect, wanted: &[Option<u16>]) -> Vec<Rect> {
     let mut heights = Vec::new();
     for (number, height) in wanted.iter().enumerate() {
         let is_last = number + 1 == wanted.len();
-        let most = if is_last { room } else { area.height / 2 };
+        let most = if is_last { room } else { (area.height / 2).max(TILE_HEIGHT_LEAST) };
         let height = match height {
             Some(0) => 0,
-            Some(rows) => rows.saturating_add(1).min(most.max(1)),
+            Some(rows) => rows.saturating_add(1).min(most.max(1)).min(room.max(1)),
             // The first tile is shown at any height.
             None if room == area.height => TILE_HEIGHT.min(room),
+            None if is_last && room >= TILE_HEIGHT_LEAST => TILE_HEIGHT.min(room),
             None => TILE_HEIGHT,
         };
         let height = if height <= room { height } else { 0 };

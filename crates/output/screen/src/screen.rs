@@ -4,6 +4,8 @@
 //! The session calls [`Screen`] like any observer. `begin` enters the terminal and starts the
 //! thread; each `observe` updates the shared [`Known`]; `finish` ends the thread, leaves the
 //! terminal, and then prints the messages that came meanwhile, which would have damaged the screen.
+//! If the screen stays, `finish` first waits for the user, so the screen has to be the last observer
+//! that finishes.
 //! A screen that is dropped without `finish`, such as when the run is aborted, leaves the terminal
 //! too.
 //!
@@ -14,12 +16,14 @@ use crate::console::{Behind, Shared, lock};
 use crate::known::Known;
 use crate::look::Look;
 use crate::terminal;
-use crate::watcher::{Flags, Watcher, register};
+use crate::watcher::{Flags, Watcher, register, register_ends};
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::yield_to_others;
 use drumfire_plan::Plan;
 use drumfire_report::Naming;
-use drumfire_session::{Console, Note, Observer, Redactor, RunContext, SessionError};
+use drumfire_session::{
+    Console, EndRequests, Note, Observer, Redactor, RunContext, SessionError,
+};
 use rustix::fd::OwnedFd;
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::sync::atomic::Ordering;
@@ -35,8 +39,20 @@ pub struct Screen {
     redactor: Redactor,
     naming: Naming,
     flags: Flags,
+    /// The count of the user's requests for an end, once the run has begun.
+    end_requests: EndRequests,
     /// The thread and its pipe, between `begin` and `finish`.
     shown: Option<Shown>,
+}
+
+/// When the screen is left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// At the end of the run.
+    #[default]
+    WithRun,
+    /// After the end of the run, by a key.
+    ByKey,
 }
 
 /// The parts of a visible screen.
@@ -59,6 +75,7 @@ impl Screen {
         console: Arc<dyn Console>,
     ) -> Self {
         Self {
+            end_requests: EndRequests::default(),
             shared: Arc::new(Mutex::new(Known::new(plan, redactor.clone()))),
             console,
             redactor: redactor.clone(),
@@ -66,6 +83,18 @@ impl Screen {
             flags: Flags::default(),
             shown: None,
         }
+    }
+
+    /// A screen that is left in this way.
+    #[must_use]
+    pub fn until(self, end: End) -> Self {
+        self.flags.stays.store(end == End::ByKey, Ordering::Release);
+        self
+    }
+
+    /// Sets the address of the run's page in a browser, for a row of the screen.
+    pub fn set_page(&self, page: String) {
+        lock(&self.shared).set_page(page);
     }
 
     /// The console for a session's messages while the screen is shown.
@@ -106,13 +135,28 @@ impl Screen {
         })
     }
 
-    /// Ends the thread and leaves the terminal; does nothing if the screen is not shown. A panic of
-    /// the thread is raised here after the terminal has been left, so that its message can be read.
-    fn hide(&mut self) {
-        let Some(shown) = self.shown.take() else {
+    /// Whether the screen of a run that is over stays until the user leaves it. After a second
+    /// request for the end, the program has to end soon.
+    fn lingers(&self, shown: &mut Shown) -> bool {
+        if !self.flags.stays.load(Ordering::Acquire) || self.end_requests.count() > 1 {
+            return false;
+        }
+        self.flags.is_interrupted.store(false, Ordering::Release);
+        let registered = register_ends(&self.flags, &shown.waker);
+        shown.signals.extend(registered.into_iter().flatten());
+        true
+    }
+
+    /// Ends the thread, or waits until the user leaves a screen that stays, and leaves the terminal;
+    /// does nothing if the screen is not shown. A panic of the thread is raised here after the
+    /// terminal has been left, so that its message can be read.
+    fn hide(&mut self, end: End) {
+        let Some(mut shown) = self.shown.take() else {
             return;
         };
-        self.flags.is_over.store(true, Ordering::Release);
+        if end == End::WithRun || !self.lingers(&mut shown) {
+            self.flags.is_over.store(true, Ordering::Release);
+        }
         // A full pipe wakes the thread as well.
         let _full = rustix::io::write(&shown.waker, &[0]);
         let ended = shown.thread.join();
@@ -129,6 +173,7 @@ impl Screen {
 impl Observer for Screen {
     fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         lock(&self.shared).set_control(run.control.clone());
+        self.end_requests = run.end_requests.clone();
         self.shown = Some(self.show(run).map_err(SessionError::Thread)?);
         Ok(())
     }
@@ -143,7 +188,7 @@ impl Observer for Screen {
     }
 
     fn finish(mut self: Box<Self>, _summary: &Summary) -> Vec<Note> {
-        self.hide();
+        self.hide(End::ByKey);
         let notes = std::mem::take(&mut lock(&self.shared).notes);
         for note in notes.into_messages() {
             self.console.note(&note);
@@ -154,6 +199,6 @@ impl Observer for Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.hide();
+        self.hide(End::WithRun);
     }
 }

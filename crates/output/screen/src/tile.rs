@@ -1,43 +1,41 @@
-//! One tile of a view: a figure or rows of text.
+//! Text of a view: rows, or a table with a row that can be selected.
 //!
 //! A tile does not know its size before it is drawn. The caller reads its number of rows
-//! ([`Tile::height`]) and then passes an area ([`Tile::draw`]). If the run does not have a figure,
-//! its tile is empty.
+//! ([`Tile::height`]) and then passes an area ([`Tile::draw`]).
 
-use crate::chart;
 use crate::look::Look;
 use crate::place::above;
-use drumfire_report::figure::Figure;
 use drumfire_report::line::{Ink, Line};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
+use ratatui_core::style::{Modifier, Style};
 
 /// The content of a tile.
 pub(crate) enum Tile {
-    /// The figure with this name, if the run has it; its area may have any height.
-    Figure(&'static str),
     /// Rows of text, which can be scrolled.
     Rows(Vec<Line>),
     /// Rows of text that can be scrolled, below a fixed first row.
-    Table(Vec<Line>),
+    Table {
+        /// The headings, then the rows.
+        lines: Vec<Line>,
+        /// The number of the selected row, if any.
+        selected: Option<usize>,
+        /// Whether the selection has moved, so that it must be visible.
+        has_moved: bool,
+    },
 }
 
 impl Tile {
-    /// The number of rows; `None` for a figure.
-    pub(crate) fn height(&self) -> Option<u16> {
-        match self {
-            Self::Figure(_) => None,
-            Self::Rows(rows) | Self::Table(rows) => {
-                Some(u16::try_from(rows.len()).unwrap_or(u16::MAX))
-            }
-        }
+    /// The number of rows.
+    pub(crate) fn height(&self) -> u16 {
+        let (Self::Rows(rows) | Self::Table { lines: rows, .. }) = self;
+        u16::try_from(rows.len()).unwrap_or(u16::MAX)
     }
 
     /// Draws the tile, with its rows from `scroll` on. Returns the first visible row, which is
-    /// smaller if there are fewer rows, and 0 for a picture.
+    /// smaller if there are fewer rows, and another one if the selection has moved out of sight.
     pub(crate) fn draw(
         &self,
-        figures: &[Figure],
         scroll: usize,
         area: Rect,
         buffer: &mut Buffer,
@@ -47,20 +45,34 @@ impl Tile {
             return 0;
         }
         match self {
-            Self::Figure(name) => {
-                if let Some(figure) = figures.iter().find(|figure| figure.name == *name) {
-                    chart::draw(figure, area, buffer, look);
-                }
-                0
-            }
             Self::Rows(rows) => scrolled(rows, scroll, area, buffer, look),
-            Self::Table(rows) => {
-                let Some((heading, rows)) = rows.split_first() else {
+            Self::Table {
+                lines,
+                selected,
+                has_moved,
+            } => {
+                let Some((heading, rows)) = lines.split_first() else {
                     return 0;
                 };
                 let (head, body) = above(area, 1);
                 look.line(buffer, (head.x, head.y), head.width, heading);
-                scrolled(rows, scroll, body, buffer, look)
+                let room = usize::from(body.height);
+                let scroll = match selected.filter(|_| *has_moved && room > 1) {
+                    // The last row may be the number of the rows below.
+                    Some(row) => scroll.min(row).max((row + 2).saturating_sub(room)),
+                    None => scroll,
+                };
+                let first = scrolled(rows, scroll, body, buffer, look);
+                if let Some(row) = selected.and_then(|row| row.checked_sub(first)) {
+                    let is_last = row + 1 == room && first + room < rows.len();
+                    if row < room && !is_last {
+                        let (_, from) = above(body, row as u16);
+                        let (line, _) = above(from, 1);
+                        let reversed = Style::new().add_modifier(Modifier::REVERSED);
+                        buffer.set_style(line, reversed);
+                    }
+                }
+                first
             }
         }
     }

@@ -10,9 +10,12 @@
 //! act of a key is carried out on this thread before the next frame, which shows the answer as its
 //! message.
 //!
-//! The lock on the shared state is held while a frame is drawn and written, so that its parts
-//! belong to one moment. The observer may wait for this, but the run waits for neither. Reports
-//! that are copied or saved are made from a copy of the books, without the lock.
+//! A frame shows a copy of the shared state ([`Moment`]), so that its parts belong to one moment and
+//! no thread waits while it is drawn. A frozen screen keeps its moment. Reports that are copied or
+//! saved are made from a copy of the books, too.
+//!
+//! After the run's end, the owner may leave the last picture to the user
+//! ([`Flags::stays`]): then the thread ends by the key that ends the run, or by a signal.
 
 use crate::backend::Cells;
 use crate::choice::{ScreenAct, ViewState};
@@ -21,6 +24,7 @@ use crate::console::{Shared, lock};
 use crate::frame::Frame;
 use crate::key::keys;
 use crate::look::Look;
+use crate::moment::Moment;
 use crate::pictures::FramePictures;
 use crate::terminal::{self, Woken};
 use drumfire_measure::Summary;
@@ -31,7 +35,7 @@ use drumfire_session::{RunContext, Steering};
 use ratatui_core::layout::Size;
 use ratatui_core::terminal::Terminal;
 use rustix::fd::{AsFd as _, OwnedFd};
-use signal_hook::consts::{SIGCONT, SIGINT, SIGTSTP};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::low_level;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -54,6 +58,10 @@ pub(crate) struct Flags {
     pub(crate) is_suspended: Arc<AtomicBool>,
     /// Set by SIGCONT, even if the program was stopped by SIGSTOP.
     pub(crate) is_continued: Arc<AtomicBool>,
+    /// Set by a signal that ends the program: the screen stays no longer.
+    pub(crate) is_interrupted: Arc<AtomicBool>,
+    /// Whether the screen stays after the run's end until the user leaves it.
+    pub(crate) stays: Arc<AtomicBool>,
 }
 
 /// The thread's state. The user's choices exist only here.
@@ -68,6 +76,8 @@ pub(crate) struct Watcher {
     cells: Terminal<Cells>,
     /// The pictures of the view that is shown.
     pictures: FramePictures,
+    /// The moment that a frozen screen shows.
+    frozen: Option<Moment>,
     /// The inputs of the newest frame; `None` if another frame is due in any case.
     drawn: Option<Sights>,
 }
@@ -80,6 +90,13 @@ struct Sights {
     /// The run's time, which the clock shows in seconds.
     second: u64,
     size: Size,
+}
+
+/// Whether the user is still at the screen of a run that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Presence {
+    Stays,
+    Left,
 }
 
 impl Watcher {
@@ -106,6 +123,7 @@ impl Watcher {
             choice,
             cells: Terminal::new(Cells::new())?,
             pictures: FramePictures::default(),
+            frozen: None,
             drawn: None,
         })
     }
@@ -119,9 +137,17 @@ impl Watcher {
                 return;
             }
             match terminal::wait(self.waker.as_fd(), is_shown, FRAME) {
-                Woken::Keys(bytes) => self.press(&bytes),
+                Woken::Keys(bytes) => {
+                    if self.press(&bytes) == Presence::Left {
+                        return;
+                    }
+                }
                 Woken::Gone => return terminal::forget(),
                 Woken::Other => {}
+            }
+            let is_interrupted = self.flags.is_interrupted.load(Ordering::Acquire);
+            if is_interrupted && lock(&self.shared).standing.is_over() {
+                return;
             }
         }
     }
@@ -157,40 +183,54 @@ impl Watcher {
         let size = terminal::size()?;
         let known = lock(&self.shared);
         let elapsed = known.standing.elapsed();
+        let is_frozen = self.choice.is_frozen && self.frozen.is_some();
         let sights = Sights {
-            events: known.events,
+            events: if is_frozen { 0 } else { known.events },
             notes: known.notes.count(),
-            second: elapsed.0 / 1_000_000_000,
+            second: if is_frozen { 0 } else { elapsed.0 / 1_000_000_000 },
             size,
         };
         if self.drawn == Some(sights) {
             return Ok(());
         }
         self.drawn = Some(sights);
-        self.pictures.renew(&known, &self.choice, size.width);
+        let now = known.moment(elapsed);
+        drop(known);
+        let moment = match self.frozen.take().filter(|_| self.choice.is_frozen) {
+            Some(frozen) => Moment {
+                note: now.note,
+                ..frozen
+            },
+            None => now,
+        };
+        self.pictures.renew(&moment, &self.choice);
         let frame = Frame {
-            known: &known,
+            moment: &moment,
             choice: &self.choice,
             figures: self.pictures.figures(),
             look: &self.look,
-            elapsed,
         };
-        let mut scroll = self.choice.scroll;
+        let mut positions = self.choice.positions();
         let drawn = self.cells.draw(|cells| {
-            scroll = frame.draw(cells.area(), cells.buffer_mut());
+            positions = frame.draw(cells.area(), cells.buffer_mut());
         });
+        self.frozen = self.choice.is_frozen.then_some(moment);
         drawn?;
-        self.choice.scroll = scroll;
+        self.choice.settle(positions);
         Ok(())
     }
 
     /// Carries out the acts of keys in order. The answer to the last one is the message.
-    fn press(&mut self, bytes: &[u8]) {
+    fn press(&mut self, bytes: &[u8]) -> Presence {
         self.drawn = None;
         for key in keys(bytes) {
             let Some(act) = self.choice.press(key) else {
                 continue;
             };
+            let is_over = lock(&self.shared).standing.is_over();
+            if act == ScreenAct::End && is_over {
+                return Presence::Left;
+            }
             let answer = match act {
                 ScreenAct::End => {
                     // Counted together with signals from outside: the second one ends the wait too.
@@ -201,9 +241,21 @@ impl Watcher {
                 ScreenAct::Scale(factor) => Some(self.scale(factor)),
                 ScreenAct::Mark(text) => Some(self.send(&Command::soon(Change::Mark { text }))),
                 ScreenAct::Copy => Some(self.copy()),
+                ScreenAct::CopyPage => Some(self.copy_page()),
                 ScreenAct::Save => Some(self.save()),
+                ScreenAct::Stay => Some(self.stay()),
             };
             self.choice.message = answer;
+        }
+        Presence::Stays
+    }
+
+    /// Lets the screen stay after the run's end, or no longer. Returns the answer.
+    fn stay(&self) -> String {
+        let stays = !self.flags.stays.fetch_xor(true, Ordering::AcqRel);
+        match stays {
+            true => "the screen stays after the end until q".to_owned(),
+            false => "the screen is left at the end".to_owned(),
         }
     }
 
@@ -260,8 +312,25 @@ impl Watcher {
         if report.len() > clipboard::TEXT_MAX {
             return "the report is too long for the clipboard: press s to save it".to_owned();
         }
-        match terminal::write(clipboard::copying(&report).as_bytes()) {
-            Ok(()) => "sent the report so far to the clipboard".to_owned(),
+        let has_page = lock(&self.shared).page().is_some();
+        match (terminal::write(clipboard::copying(&report).as_bytes()), has_page) {
+            (Ok(()), false) => "sent the report so far to the clipboard".to_owned(),
+            (Ok(()), true) => {
+                "sent the report so far to the clipboard; y again sends the page's address".to_owned()
+            }
+            (Err(error), _) => format!("can't write to the terminal: {error}"),
+        }
+    }
+
+    /// Sends the address of the run's page to the terminal's clipboard; the report if the run has no
+    /// page. Returns the answer.
+    fn copy_page(&self) -> String {
+        let page = lock(&self.shared).page().map(str::to_owned);
+        let Some(page) = page else {
+            return self.copy();
+        };
+        match terminal::write(clipboard::copying(&page).as_bytes()) {
+            Ok(()) => "sent the address of the run's page to the clipboard".to_owned(),
             Err(error) => format!("can't write to the terminal: {error}"),
         }
     }
@@ -308,6 +377,21 @@ pub(crate) fn register(flags: &Flags, waker: &OwnedFd) -> io::Result<Vec<signal_
         (SIGCONT, &flags.is_continued),
     ] {
         registered.push(signal_hook::flag::register(signal, Arc::clone(flag))?);
+        registered.push(low_level::pipe::register(signal, waker.try_clone()?)?);
+    }
+    Ok(registered)
+}
+
+/// Registers the signals that end the program, for a screen that stays after its run. The program
+/// handles them too.
+///
+/// # Errors
+/// If the system does not allow the handlers.
+pub(crate) fn register_ends(flags: &Flags, waker: &OwnedFd) -> io::Result<Vec<signal_hook::SigId>> {
+    let mut registered = Vec::new();
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let flag = Arc::clone(&flags.is_interrupted);
+        registered.push(signal_hook::flag::register(signal, flag)?);
         registered.push(low_level::pipe::register(signal, waker.try_clone()?)?);
     }
     Ok(registered)

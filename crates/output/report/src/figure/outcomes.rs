@@ -2,19 +2,19 @@
 //! rarest failures share a bar. Bars without a request are left out, except for the bar of ok
 //! requests: without it, a reader could take the picture for incomplete.
 
-use super::{Axis, Bar, Figure, Plot, Role, Scale, Unit};
-use drumfire_measure::{Outcome, Summary};
+use super::{Axis, Bar, Figure, Plot, Requests, Role, Scale, Unit};
+use drumfire_measure::{Counts, Outcome, OutcomeCounts};
 use std::cmp::Reverse;
 
 /// The maximum number of kinds of failures with a bar each.
 const KINDS: usize = 8;
 
 /// A bar for each outcome, for requests that were not sent, and for those without an end. A failure
-/// with a response has another colour than one without: the target caused the first.
-pub(super) fn outcomes(summary: &Summary) -> Figure {
-    let counts = &summary.total.counts;
+/// with a response has another colour than one without: the target caused the first. In an active
+/// run, a request without an end is no loss.
+pub(super) fn bars(counts: &Counts, outcomes: &OutcomeCounts, requests: Requests) -> Vec<Bar> {
     let mut bars = vec![bar("ok", Role::Good, counts.ok)];
-    let mut kinds: Vec<(Outcome, u64)> = summary.total.outcomes().failures().collect();
+    let mut kinds: Vec<(Outcome, u64)> = outcomes.failures().collect();
     kinds.sort_by_key(|(_, count)| Reverse(*count));
     for (outcome, count) in kinds.iter().take(KINDS) {
         let role = match outcome.is_answered() {
@@ -27,13 +27,21 @@ pub(super) fn outcomes(summary: &Summary) -> Figure {
     bars.extend([
         bar("other failures", Role::Lost, rest),
         bar("dropped", Role::Lost, counts.dropped),
-        bar("due but not sent", Role::Lost, counts.pending),
-        bar("in flight at the end", Role::Lost, counts.in_flight),
     ]);
+    bars.extend(match requests {
+        Requests::Ended => [
+            bar("due but not sent", Role::Lost, counts.pending),
+            bar("in flight at the end", Role::Lost, counts.in_flight),
+        ],
+        Requests::Open => [
+            bar("waiting", Role::Asked, counts.pending),
+            bar("under way", Role::Asked, counts.in_flight),
+        ],
+    });
     bars.retain(|bar| bar.value > 0.0 || bar.role == Role::Good);
     let whole: f64 = bars.iter().map(|bar| bar.value).sum();
     bars.iter_mut().for_each(|bar| bar.whole = whole);
-    figure(bars)
+    bars
 }
 
 /// The picture of these bars.

@@ -57,6 +57,15 @@ impl Order {
     }
 }
 
+/// A step by the numbers of its pool and of the step in it, which stay the same in every order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepPlace {
+    /// The number of the pool, from 0.
+    pub pool: usize,
+    /// The number of the step in its pool, from 0.
+    pub step: usize,
+}
+
 /// A step of a pool.
 struct Row {
     /// The kind of time that is the latency of the pool.
@@ -158,9 +167,14 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
 }
 
 /// The table of steps on a screen, in an order that a person chose: every step whose name contains
-/// `filter`, whatever the case of its letters. The only step of a run has the spark of the whole
-/// run, whose requests are the same.
-pub(crate) fn chosen(summary: &Summary, order: Order, filter: &str, spark: usize) -> Grid {
+/// `filter`, whatever the case of its letters; with the step of each row. The only step of a run has
+/// the spark of the whole run, whose requests are the same.
+pub(crate) fn chosen(
+    summary: &Summary,
+    order: Order,
+    filter: &str,
+    spark: usize,
+) -> (Grid, Vec<StepPlace>) {
     let mut rows = rows(summary);
     let is_only = rows.len() == 1;
     let filter = filter.to_lowercase();
@@ -171,7 +185,9 @@ pub(crate) fn chosen(summary: &Summary, order: Order, filter: &str, spark: usize
         true => Sparks::of_run(summary, spark),
         false => Sparks::for_steps(summary, &places, spark),
     };
-    grid(&rows, sparks)
+    let places = places.into_iter();
+    let places = places.map(|(pool, step)| StepPlace { pool, step });
+    (grid(&rows, sparks), places.collect())
 }
 
 /// The table of these rows with their sparks, which share one quantile.

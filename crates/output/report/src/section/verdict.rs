@@ -4,7 +4,7 @@
 //! reasons, so that a report, a document and an exit code can't disagree.
 
 use super::{Body, Cell, Column, Facts, Grid, PageExtent, Row, Section};
-use crate::answers::{Grade, answers, rule};
+use crate::answers::{Answer, Grade, answers, rule};
 use crate::line::Ink;
 use crate::quantity::span;
 use crate::remedy::sentence;
@@ -44,10 +44,14 @@ pub(crate) const fn ink(grade: Grade) -> Ink {
 
 /// The three answers and the thresholds, each with a mark that means the same as its colour.
 pub(crate) fn items(summary: &Summary) -> Vec<Cell> {
-    let items = answers(summary).into_iter().map(|answer| {
-        Cell::new(format!("{} {}", answer.grade.mark(), answer.text)).inked(ink(answer.grade))
-    });
+    let all = answers(summary);
+    let items = all.iter().map(item);
     items.chain(held(&summary.thresholds)).collect()
+}
+
+/// An answer after its mark.
+pub(crate) fn item(answer: &Answer<'_>) -> Cell {
+    Cell::new(format!("{} {}", answer.grade.mark(), answer.text)).inked(ink(answer.grade))
 }
 
 /// The number of thresholds that hold or fail, in words; `None` without thresholds. A condition that

@@ -1,11 +1,12 @@
 //! Whole frames as golden files, and frames of any size. `DRUMFIRE_BLESS=1` rewrites the files.
 
 use super::Frame;
-use crate::chart;
-use crate::choice::ViewState;
+use crate::chart::{self, Detail};
+use crate::choice::{Positions, ViewState};
 use crate::key::Key;
 use crate::known::Known;
 use crate::look::Look;
+use crate::pictures;
 use crate::view::View;
 use drumfire_measure::{
     Excerpt, FailedBody, Interval, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo, Sample,
@@ -144,29 +145,31 @@ fn drawn(known: &Known, choice: &ViewState, style: Style, size: (u16, u16)) -> B
     framed(known, choice, style, size).0
 }
 
-/// The cells of a frame, and its first visible row of text.
+/// The time of a run at which frames are drawn.
+const ELAPSED: Nanos = Nanos::from_secs(8);
+
+/// The cells of a frame, and its positions.
 fn framed(
     known: &Known,
     choice: &ViewState,
     style: Style,
     (width, height): (u16, u16),
-) -> (Buffer, usize) {
-    let summary = known.summary.clone();
-    let figures = summary.map_or_else(Vec::new, |summary| figure::figures(&summary));
+) -> (Buffer, Positions) {
+    let moment = known.moment(ELAPSED);
+    let figures = pictures::figures(&moment, choice);
     let redactor = Redactor::default();
     redactor.hide(&[SECRET.to_owned()]);
     let look = Look::new(style, redactor);
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     let frame = Frame {
-        known,
+        moment: &moment,
         choice,
         figures: &figures,
         look: &look,
-        elapsed: Nanos::from_secs(8),
     };
-    let first = frame.draw(area, &mut buffer);
-    (buffer, first)
+    let positions = frame.draw(area, &mut buffer);
+    (buffer, positions)
 }
 
 /// The letters of a buffer, row by row.
@@ -256,6 +259,147 @@ fn ascii_alone_where_the_terminal_shows_no_more() {
     }
 }
 
+/// Rows of numbers stay complete at every size, and p99 stays longest.
+#[test]
+fn every_size_has_both_rows_of_numbers() {
+    let known = run(8);
+    let choice = ViewState::default();
+    for width in (30..300).step_by(7).chain([40, 80, 100, 160]) {
+        for height in [6, 10, 16, 24, 40, 80] {
+            let frame = text(&drawn(&known, &choice, Style::default(), (width, height)));
+            let heading = frame.lines().find(|line| line.contains("p99")).unwrap();
+            for column in ["rate", "failed", "p99"] {
+                assert!(heading.contains(column), "{width}x{height} {column}\n{frame}");
+            }
+            for (row, p99) in [("now", "41.2 ms"), ("run", "41.2 ms")] {
+                let line = frame.lines().find(|line| line.starts_with(row)).unwrap();
+                assert!(line.contains(p99), "{width}x{height}\n{frame}");
+                assert!(line.chars().count() <= usize::from(width), "{frame}");
+            }
+        }
+    }
+}
+
+/// Nothing is an alarm before the first answer.
+#[test]
+fn before_the_first_answer_nothing_is_judged() {
+    let plan = open("const(200,60s)").plan().unwrap();
+    let mut known = Known::new(&plan, Redactor::default());
+    let mut info = info();
+    info.thresholds = vec!["p99<50ms".parse().unwrap()];
+    known.observe(&RunEvent::Started(Arc::new(info.clone())));
+    for at in 0..4 {
+        let mut interval = Interval::of_pools(&info.pools);
+        interval.reset(at, Nanos::from_secs(at));
+        interval.end = Nanos::from_secs(at + 1);
+        interval.pool_mut(0).record_intended(10);
+        interval.pool_mut(0).under_way = 10;
+        interval.sum_up();
+        known.observe(&RunEvent::IntervalClosed(Arc::new(interval)));
+    }
+    let frame = text(&drawn(&known, &ViewState::default(), Style::default(), (80, 24)));
+    let line = "… no answer yet, 40 under way, the oldest for over 7 s";
+    assert!(frame.contains(line), "{frame}");
+    for alarm in ["✗", "invalid", "no request was answered", "at the end"] {
+        assert!(!frame.contains(alarm), "{alarm}\n{frame}");
+    }
+    assert!(frame.contains("… p99<50ms"), "{frame}");
+    known.observe(&RunEvent::IntervalClosed(second(4, &info)));
+    let frame = text(&drawn(&known, &ViewState::default(), Style::default(), (80, 24)));
+    assert!(frame.contains("✓ run valid"), "{frame}");
+}
+
+/// Reasons and thresholds that do not fit are counted, and the view that has them is named.
+#[test]
+fn what_is_left_out_is_counted() {
+    let mut info = info();
+    let rules = [
+        "shop: p99<5ms",
+        "failed<1%",
+        "shop: max<1ms",
+        "rate>=1000/s",
+        "shop: p50<1s",
+    ];
+    info.thresholds = rules.map(|rule| rule.parse().unwrap()).to_vec();
+    let plan = open("const(200,60s)").plan().unwrap();
+    let mut known = Known::new(&plan, Redactor::default());
+    known.observe(&RunEvent::Started(Arc::new(info.clone())));
+    for at in 0..8 {
+        known.observe(&RunEvent::IntervalClosed(second(at, &info)));
+    }
+    let draw = |size| text(&drawn(&known, &ViewState::default(), Style::default(), size));
+    let frame = draw((80, 24));
+    assert!(frame.contains("✗ shop: p99<5ms 41.5 ms   ✗ failed<1%"), "{frame}");
+    assert!(frame.contains("more (view 6)"), "{frame}");
+    let frame = draw((160, 50));
+    for rule in rules {
+        assert!(frame.contains(rule), "{rule}\n{frame}");
+    }
+    assert!(!frame.contains("more (view 6)"), "{frame}");
+    assert!(frame.contains("4 errors ● 60"), "{frame}");
+}
+
+/// A full picture has a cursor with the values at a moment, and keeps its place while the run goes
+/// on.
+#[test]
+fn a_full_picture_has_the_values_at_its_cursor() {
+    let mut known = run(8);
+    let size = (100, 30);
+    let mut choice = ViewState::default();
+    let press = |choice: &mut ViewState, known: &Known, key| {
+        choice.press(key);
+        let (buffer, positions) = framed(known, choice, Style::default(), size);
+        choice.settle(positions);
+        text(&buffer)
+    };
+    let frame = press(&mut choice, &known, Key::Enter);
+    assert!(frame.contains("7.5 s  good 400/s  bad 0"), "{frame}");
+    press(&mut choice, &known, Key::Left);
+    let frame = press(&mut choice, &known, Key::Left);
+    assert!(frame.contains("5.5 s  good 340/s  bad 60/s"), "{frame}");
+    known.observe(&RunEvent::IntervalClosed(second(8, &info())));
+    let frame = press(&mut choice, &known, Key::Char('x'));
+    assert!(frame.contains("5.5 s  good 340/s  bad 60/s"), "{frame}");
+    press(&mut choice, &known, Key::Down);
+    let frame = press(&mut choice, &known, Key::Down);
+    assert!(frame.contains("8 s to 9 s  400 requests"), "{frame}");
+    let frame = press(&mut choice, &known, Key::Down);
+    assert!(frame.contains("ok  3,540  98.33 % of all"), "{frame}");
+    let frame = press(&mut choice, &known, Key::Right);
+    assert!(frame.contains("http_status  60  1.67 % of all"), "{frame}");
+    let frame = press(&mut choice, &known, Key::Enter);
+    assert!(frame.contains("Latency heat map"), "{frame}");
+}
+
+/// The pictures of a chosen step show its requests alone.
+#[test]
+fn pictures_follow_the_chosen_step() {
+    let known = run(8);
+    let size = (120, 40);
+    let mut choice = ViewState {
+        view: View::Steps,
+        ..ViewState::default()
+    };
+    let settle = |choice: &mut ViewState| {
+        let (buffer, positions) = framed(&known, choice, Style::default(), size);
+        choice.settle(positions);
+        text(&buffer)
+    };
+    settle(&mut choice);
+    choice.press(Key::Down);
+    settle(&mut choice);
+    choice.press(Key::Enter);
+    let frame = settle(&mut choice);
+    assert!(frame.contains("Latency, response time  shop//order"), "{frame}");
+    choice.press(Key::Char('1'));
+    let frame = settle(&mut choice);
+    assert!(frame.contains("Rate  shop//order"), "{frame}");
+    assert!(frame.contains("516"), "the ok requests of the step\n{frame}");
+    choice.press(Key::Escape);
+    let frame = settle(&mut choice);
+    assert!(!frame.contains("shop//order"), "{frame}");
+}
+
 #[test]
 fn before_the_first_interval_a_clock_runs() {
     let frame = text(&drawn(
@@ -313,7 +457,7 @@ fn a_tail_over_a_baseline_has_both_names() {
         let area = Rect::new(0, 0, size.0, size.1);
         let mut buffer = Buffer::empty(area);
         let look = Look::new(style(Color::On, unicode), Redactor::default());
-        chart::draw(&tail, area, &mut buffer, &look);
+        chart::draw(&tail, Detail::default(), area, &mut buffer, &look);
         let drawn = text(&buffer);
         for name in ["baseline", "this run"] {
             assert!(drawn.contains(name), "{name}\n{drawn}");
@@ -403,21 +547,27 @@ fn a_day_with_hundreds_of_steps_is_drawn() {
     };
     let top = draw(&choice, size);
     assert!(top.contains("more rows"), "{top}");
-    (0..5).for_each(|_| drop(choice.press(Key::Down)));
+    let settle = |choice: &mut ViewState| {
+        choice.settle(framed(&known, choice, Style::default(), size).1);
+    };
+    settle(&mut choice);
+    (0..20).for_each(|_| drop(choice.press(Key::Down)));
+    settle(&mut choice);
+    let place = choice.selected.at.map(|place| place.step);
+    assert_eq!(place, Some(20), "the selection moves, and the rows follow");
     assert_ne!(draw(&choice, size), top);
     choice.press(Key::Char('o'));
     choice.scroll = 0;
     assert_ne!(draw(&choice, size), top, "another order");
-    choice.scroll = usize::MAX;
+    settle(&mut choice);
+    (0..40).for_each(|_| drop(choice.press(Key::PageDown)));
+    settle(&mut choice);
     let end = draw(&choice, size);
     assert!(!end.contains("more rows"), "{end}");
-    choice.scroll = framed(&known, &choice, Style::default(), size).1;
-    assert_eq!(
-        draw(&choice, size),
-        end,
-        "the last rows need no more keys to leave"
-    );
-    choice.press(Key::Up);
+    settle(&mut choice);
+    assert_eq!(draw(&choice, size), end);
+    (0..40).for_each(|_| drop(choice.press(Key::PageUp)));
+    settle(&mut choice);
     assert_ne!(draw(&choice, size), end);
     for key in "/step 31".chars() {
         choice.press(Key::Char(key));
@@ -480,13 +630,19 @@ proptest! {
     fn any_size_and_choice_gives_a_frame(
         width in 1..300_u16,
         height in 1..90_u16,
-        keys in "[1-6tohjk?/ap+ -]{0,12}",
+        keys in "[1-6tohjkf?/ap+\r\u{1b} -]{0,12}",
         seconds in 0..4_u64,
     ) {
         let known = run(seconds);
         let mut choice = ViewState { pools: 2, ..ViewState::default() };
         for key in keys.chars() {
-            choice.press(Key::Char(key));
+            choice.press(match key {
+                '\r' => Key::Enter,
+                '\u{1b}' => Key::Left,
+                key => Key::Char(key),
+            });
+            let size = (width, height);
+            choice.settle(framed(&known, &choice, Style::default(), size).1);
         }
         for unicode in [Unicode::On, Unicode::Off] {
             let size = (width, height);
