@@ -41,14 +41,19 @@ impl RunPage {
             console,
         })
     }
+
+    /// The address of the page of the run with this name, with the token.
+    #[must_use]
+    pub fn address(&self, run: &str) -> String {
+        format!("{}run/{run}/", self.server.url())
+    }
 }
 
 impl Observer for RunPage {
     fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.run.set_control(run.control.clone());
-        let (url, id) = (self.server.url(), &run.info.id);
-        self.console
-            .note(&format!("the run's page is {url}run/{id}/"));
+        let address = self.address(&run.info.id);
+        self.console.note(&format!("the run's page is {address}"));
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use super::plan_file::PlanFile;
 use super::results::{
     Carried, Destinations, Ended, Observers, destinations_of, is_quiet, open_observed,
 };
-use crate::display::Display;
+use crate::display::{Display, DisplayWish};
 use crate::document::{self, Written};
 use crate::exit::{Exit, Failure};
 use crate::flags::CapacityFlags;
@@ -209,11 +209,11 @@ impl Seek<'_> {
     ) -> Result<(Session<'s>, Observers, Vec<Objective>), Failure> {
         let (flags, output) = (&self.flags.http.output, self.output);
         store_place::check(flags)?;
-        let shown = match is_quiet(&written.document.outputs) {
+        let wish = DisplayWish::without_screen(match is_quiet(&written.document.outputs) {
             true => Shown::Nothing,
             false => Shown::Remarks,
-        };
-        let (display, _) = Display::for_plan(&plan, shown, written.naming, output);
+        });
+        let (display, _) = Display::for_plan(&plan, wish, written.naming, output);
         let mut objectives = Vec::new();
         let open = |plan, output: &Output| {
             let session =

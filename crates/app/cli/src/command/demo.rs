@@ -1,7 +1,7 @@
 //! `drumfire demo`: a server, a load, a report, and how to read it.
 
 use super::baseline::{self, BaselineCheck};
-use crate::display::Display;
+use crate::display::{Display, DisplayWish};
 use crate::exit::{Exit, Failure};
 use crate::flags::DemoFlags;
 use crate::host::Machine;
@@ -76,12 +76,12 @@ fn fire(flags: &DemoFlags, document: &Document, output: &Output) -> Result<Exit,
     let baseline = baseline::read_baseline(&document.outputs, output)?;
     let plan = compile(document, &Machine::here(output))
         .map_err(|found| Failure::from_diagnostics(&found))?;
-    let shown = match flags.no_tui {
-        true => Shown::Remarks,
-        false => terminal::shown(Shown::Live),
+    let wish = match flags.no_tui {
+        true => DisplayWish::without_screen(Shown::Remarks),
+        false => DisplayWish::usual(),
     };
     let output = &output.colored(flags.color);
-    let (display, output) = Display::for_plan(&plan, shown, Naming::Flags, output);
+    let (display, output) = Display::for_plan(&plan, wish, Naming::Flags, output);
     let signals = Signals::default();
     let mut session = session::build_session(session::ready(plan)?, &[], &signals, &output)?;
     if let Some(baseline) = &baseline {

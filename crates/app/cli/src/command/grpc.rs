@@ -12,7 +12,15 @@ use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 
 /// The flags in groups of a load that are of use beside a schema.
-const OF_SERVERS: [&str; 5] = ["plaintext", "authority", "max-receive", "no-tui", "quiet"];
+const OF_SERVERS: [&str; 7] = [
+    "plaintext",
+    "authority",
+    "max-receive",
+    "live",
+    "no-tui",
+    "stay",
+    "quiet",
+];
 
 /// Refuses the flags of a load beside `shows`, which only prints a part of the schema.
 fn check_flags(flags: &GrpcFlags, shows: &str) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use super::baseline::{self, BaselineCheck};
 use super::ui;
-use crate::display::Display;
+use crate::display::{Display, DisplayWish};
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::OutputFlags;
@@ -132,10 +132,12 @@ pub(super) fn carry_out<'a>(
     open: impl FnOnce(Plan, &Output) -> Result<Session<'a>, Failure>,
 ) -> Result<Carried, Failure> {
     let outputs = &written.document.outputs;
-    let (display, output) = Display::for_plan(&plan, shown(outputs), written.naming, output);
+    let wish = display_wish(outputs)?;
+    let (display, output) = Display::for_plan(&plan, wish, written.naming, output);
     let output = &output;
     let (session, observers) =
         open_observed(plan, written, destinations, flags, (display, output), open)?;
+    let page = observers.show_page(&session);
     let outcome = observers.attached_to(session, output).run()?;
     let summary = &outcome.summary;
     let style = output.stdout_style().naming(written.naming);
@@ -144,6 +146,7 @@ pub(super) fn carry_out<'a>(
         destinations.write(summary, Report::from_outputs(outputs), &style, output)
     });
     github.show(summary, style.naming, destinations.stdout(), output);
+    note_page(page.as_deref(), output);
     let lacking = || session::lacking(&outcome);
     let exit = session::exit_of(summary, is_on(&outputs.strict));
     let ended = results.and_then(|()| lacking()).map(|()| exit);
@@ -226,9 +229,16 @@ pub(super) struct Observers {
 }
 
 impl Observers {
+    /// Shows the address of the run's page on the screen. Returns the address if there is a screen.
+    pub(super) fn show_page(&self, session: &Session<'_>) -> Option<String> {
+        self.display
+            .show_page(self.page.as_ref(), &session.info().id)
+    }
+
     /// A session with these observers.
-    pub(super) fn attached_to<'a>(self, mut session: Session<'a>, output: &Output) -> Session<'a> {
-        // The first observer ends last, and stores what the others report.
+    pub(super) fn attached_to<'a>(self, session: Session<'a>, output: &Output) -> Session<'a> {
+        let mut session = self.display.attached_to(session);
+        // The first of the others ends last, and stores what they report.
         if let Some(storing) = self.storing {
             let keeper = Keeper::new(storing, output.redactor(), output.console());
             session = session.observed_beside("store", keeper);
@@ -245,7 +255,6 @@ impl Observers {
         if let Some(baseline) = self.baseline {
             session = session.observed_by(BaselineCheck(baseline));
         }
-        let session = self.display.attached_to(session);
         session.observed_by(self.intervals)
     }
 }
@@ -303,16 +312,26 @@ pub(super) fn meter(outputs: &Outputs, output: &Output) -> Result<Option<Meter>,
     Ok(Meter::open(outputs, output.redactor(), console)?)
 }
 
-/// The parts of a run that are shown before its report.
-pub(super) fn shown(outputs: &Outputs) -> Shown {
-    let live = outputs.live.as_ref().is_none_or(|live| live.value);
+/// The display of a run before its report.
+///
+/// # Errors
+/// If its form is unknown.
+pub(super) fn display_wish(outputs: &Outputs) -> Result<DisplayWish, Failure> {
+    let wish = DisplayWish::from_outputs(outputs)?;
     let lines = outputs.lines.as_ref().map(|lines| &*lines.value);
-    match (is_quiet(outputs), lines, live) {
-        (true, ..) => Shown::Nothing,
+    Ok(match (is_quiet(outputs), lines) {
+        (true, _) => DisplayWish::without_screen(Shown::Nothing),
         // A line that replaces itself would make the lines unreadable.
-        (false, Some(STDERR | STDOUT), _) => Shown::Remarks,
-        (false, _, true) => terminal::shown(Shown::Live),
-        (false, _, false) => Shown::Heartbeat,
+        (false, Some(STDERR | STDOUT)) => DisplayWish::without_screen(Shown::Remarks),
+        (false, _) => wish,
+    })
+}
+
+/// Prints the address of a run's page that the screen has shown, after the report.
+pub(super) fn note_page(page: Option<&str>, output: &Output) {
+    if let Some(page) = page {
+        let text = format!("the run's page was {page}; `drumfire ui` serves stored runs");
+        output.console().note(&text);
     }
 }
 

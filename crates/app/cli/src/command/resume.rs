@@ -3,7 +3,9 @@
 use super::baseline;
 use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
-use super::results::{self, Carried, Destinations, Observers, Report, is_on, shown};
+use super::results::{
+    self, Carried, Destinations, Observers, Report, display_wish, is_on, note_page,
+};
 use super::stored::failure;
 use super::ui;
 use crate::display::Display;
@@ -59,6 +61,7 @@ fn go_on(
     output: &Output,
 ) -> Result<Carried, Failure> {
     let outputs = outputs_of(flags)?;
+    let wish = display_wish(&outputs)?;
     let record = Record::read(path).map_err(failure)?;
     let baseline = baseline::read_baseline(&outputs, output)?;
     if let Some(baseline) = &baseline {
@@ -72,7 +75,7 @@ fn go_on(
     let naming = naming_of(&record);
     let Compiled { draft, plan } = rest;
     let output = &output.colored(flags.report.color);
-    let (display, output) = Display::for_plan(&plan, shown(&outputs), naming, output);
+    let (display, output) = Display::for_plan(&plan, wish, naming, output);
     let output = &output;
     let subject = Subject {
         plan: &plan,
@@ -98,6 +101,7 @@ fn go_on(
         baseline: None,
     };
     let session = session::build_session(ready, &notes, signals, output)?;
+    let page = observers.show_page(&session);
     let outcome = observers.attached_to(session, output).run()?;
     let summary = stored(Record::read(path).map_err(failure)?);
     let style = terminal::stdout_style(flags.report.color).naming(naming);
@@ -106,6 +110,7 @@ fn go_on(
         destinations.write(&summary, Report::from_outputs(&outputs), &style, output)
     });
     github.show(&summary, naming, destinations.stdout(), output);
+    note_page(page.as_deref(), output);
     let lacking = || session::lacking(&outcome);
     let exit = session::exit_of(&summary, is_on(&outputs.strict));
     let ended = results.and_then(|()| lacking()).map(|()| exit);

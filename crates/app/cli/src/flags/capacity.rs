@@ -38,7 +38,9 @@ const MARKDOWN: &str = "Write the result as Markdown, for a comment; - is stdout
 #[command(mut_arg("junit", |arg| arg.hide(true)))]
 #[command(mut_arg("baseline", |arg| arg.hide(true)))]
 #[command(mut_arg("print_plan", |arg| arg.hide(true)))]
+#[command(mut_arg("live", |arg| arg.hide(true)))]
 #[command(mut_arg("no-tui", |arg| arg.hide(true)))]
+#[command(mut_arg("stay", |arg| arg.hide(true)))]
 #[command(mut_arg("no-github", |arg| arg.hide(true)))]
 #[command(mut_arg("interval", |arg| arg.hide(true)))]
 pub(crate) struct CapacityFlags {

@@ -208,7 +208,7 @@ fn keys_command_the_run() {
     sleep(Duration::from_millis(600));
     terminal.press("?");
     terminal.resize(120, 40);
-    terminal.await_shown("scroll rows of text");
+    terminal.await_shown("select a step");
     terminal.press("qq");
     let run = process.finish(PATIENCE);
     assert_eq!(run.code, Some(4), "it was cut short");

@@ -57,8 +57,15 @@ table! {
         brief: Option<Switch> = "Print the report as one line",
             Flag::new(Group::Output, "--brief",
                 "Print the summary on one line").on(On::RESULTS).excludes(&["explain"]);
-        live: Option<Switch> = "Show figures during the run; the flag sets `false`",
-            Flag::new(Group::Output, "--no-tui", "Disable the live display").on(On::RUNS);
+        live: Option<Text> =
+            "How to show the run: `screen` (the terminal screen if it fits, else a line), `line` or `none`",
+            Flag::new(Group::Output, "--live <FORM>",
+                "Show the run on the whole screen, as one line, or not: screen, line or none [default: screen, if it fits]").on(On::RUNS).choices(&["screen", "line", "none"]);
+        tui: Option<Switch> = "Whether the run is shown; the flag sets `false`, which means `live: none`",
+            Flag::new(Group::Output, "--no-tui", "Disable the live display, as --live none").on(On::RUNS).excludes(&["live"]);
+        stay: Option<Switch> = "Keep the screen after the end of the run until `q` is pressed",
+            Flag::new(Group::Output, "--stay",
+                "Keep the screen after the end of the run until q is pressed").on(On::RUNS);
         github: Option<Switch> =
             "In GitHub Actions, show the result on the job's page and as annotations; the flag sets `false`",
             Flag::new(Group::Output, "--no-github",
