@@ -341,8 +341,8 @@ test("texts of servers stay texts", async () => {
   for (const place of [answered, kept("hostile")]) {
     const reader = await Reader.opening(browser, place);
     const { page } = reader;
-    await page.locator("#rate .stage").focus();
-    await page.keyboard.press("ArrowRight");
+    await page.locator("#outcomes .stage").focus();
+    await page.keyboard.press("ArrowDown");
     for (const key of await page.locator("th button").all()) {
       await key.click();
     }

@@ -225,7 +225,10 @@ fn began(unix_ns: u64) -> String {
 
 /// Appends a line of links to the parts that are there.
 fn links(out: &mut Markup, parts: &[Part]) {
-    out.open("nav", &[("id", "links"), ("aria-label", "Parts of this page")]);
+    out.open(
+        "nav",
+        &[("id", "links"), ("aria-label", "Parts of this page")],
+    );
     for (id, words) in PLACES {
         if parts.iter().any(|part| part.id == id) {
             out.element("a", &[("href", &format!("#{id}"))], words);

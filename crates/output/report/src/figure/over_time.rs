@@ -46,7 +46,11 @@ pub(super) fn rate(summary: &Summary, rows: &[IntervalRow]) -> Figure {
         question: "Was the load kept?",
         x: time(rows),
         y: Axis::linear("requests per second", Unit::PerSecond, values(&all)),
-        plot: plot_of(all, Plot::Lines, "The run was shorter than its warm-up or an interval."),
+        plot: plot_of(
+            all,
+            Plot::Lines,
+            "The run was shorter than its warm-up or an interval.",
+        ),
         marks: marks(summary, rows),
         note: None,
     }
@@ -87,16 +91,27 @@ fn note_of_bands(all: &[Series]) -> Option<String> {
     let has_gaps = all.iter().any(|series| known(series) < most);
     let has_bounds = shown().any(|series| series.points.iter().any(|point| point.is_at_least));
     let notes = [
-        (has_gaps, "A quantile is left out if its interval has too few requests."),
+        (
+            has_gaps,
+            "A quantile is left out if its interval has too few requests.",
+        ),
         (has_bounds, "A stroke above a point marks a lower bound."),
     ];
-    let notes: Vec<&str> = notes.iter().filter(|note| note.0).map(|note| note.1).collect();
+    let notes: Vec<&str> = notes
+        .iter()
+        .filter(|note| note.0)
+        .map(|note| note.1)
+        .collect();
     (!notes.is_empty()).then(|| notes.join(" "))
 }
 
 /// The number of points with a value.
 fn known(series: &Series) -> usize {
-    series.points.iter().filter(|point| point.y.is_some()).count()
+    series
+        .points
+        .iter()
+        .filter(|point| point.y.is_some())
+        .count()
 }
 
 /// Why a run has no latency.
@@ -336,7 +351,11 @@ pub(super) fn marks(summary: &Summary, rows: &[IntervalRow]) -> Vec<Mark> {
         x: row.row.start.0 as f64,
         name: row.stage.name.clone(),
     });
-    settled.into_iter().chain(stages).chain(end_of_load(summary, rows)).collect()
+    settled
+        .into_iter()
+        .chain(stages)
+        .chain(end_of_load(summary, rows))
+        .collect()
 }
 
 /// The time at which the load ended, from the run's start. A load that ended by itself ended with

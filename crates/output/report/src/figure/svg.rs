@@ -100,7 +100,10 @@ pub fn svg(figure: &Figure) -> String {
     let top = MARGIN.0 + frame.strip(figure);
     let below = below(figure);
     let height = top + frame.height + MARGIN.2 + below.len() as f64 * 16.0;
-    let size = [("width", &*WIDTH.to_string()), ("height", &*height.to_string())];
+    let size = [
+        ("width", &*WIDTH.to_string()),
+        ("height", &*height.to_string()),
+    ];
     let name = naming(figure.name);
     let attributes = [
         ("xmlns", "http://www.w3.org/2000/svg"),
@@ -201,8 +204,8 @@ pub(crate) fn question(figure: &Figure) -> String {
 
 /// The words below the x axis. The time needs none, and bars have their numbers beside them.
 pub(crate) fn along(figure: &Figure) -> Option<&'static str> {
-    let is_plain = figure.x.unit == Unit::RunTime
-        || matches!(figure.plot, Plot::Bars(_) | Plot::Nothing(_));
+    let is_plain =
+        figure.x.unit == Unit::RunTime || matches!(figure.plot, Plot::Bars(_) | Plot::Nothing(_));
     (!is_plain && !figure.x.title.is_empty()).then_some(figure.x.title)
 }
 
@@ -359,7 +362,13 @@ impl<'a> Frame<'a> {
                 let x = share(tick.place);
                 line(out, "grid", (&x, &x), (0.0, self.height));
                 let anchor = labels::anchor_of_tick(tick);
-                text(out, wide.class(), (&x, self.height + 16.0), anchor, &tick.label);
+                text(
+                    out,
+                    wide.class(),
+                    (&x, self.height + 16.0),
+                    anchor,
+                    &tick.label,
+                );
             }
         });
     }
@@ -414,7 +423,7 @@ fn draw_legend(out: &mut Markup, plot: &Plot) {
     let mut right = WIDTH - MARGIN.1;
     for Series { name, role, .. } in in_legend(plot).iter().rev() {
         text(out, "", (&number(right, 1), 22.0), "end", name);
-        right -= name.chars().count() as f64 * LETTER_EM * EM + 6.0;
+        right -= name.chars().count() as f64 * LETTER_EM * EM + 10.0;
         let dash = format!("M{:.1} 18h18", right - 18.0);
         path(out, &format!("line {}", class(*role)), &dash);
         right -= 34.0;
@@ -446,7 +455,13 @@ fn group(out: &mut Markup, class: &str, content: impl FnOnce(&mut Markup)) {
 /// A line between two places along x, which are lengths or percentages, and two along y.
 fn line(out: &mut Markup, class: &str, (x1, x2): (&str, &str), (y1, y2): (f64, f64)) {
     let (y1, y2) = (number(y1, 1), number(y2, 1));
-    let ends = [("class", class), ("x1", x1), ("x2", x2), ("y1", &y1), ("y2", &y2)];
+    let ends = [
+        ("class", class),
+        ("x1", x1),
+        ("x2", x2),
+        ("y1", &y1),
+        ("y2", &y2),
+    ];
     out.empty("line", &ends);
 }
 
@@ -457,7 +472,12 @@ fn path(out: &mut Markup, class: &str, d: &str) {
 /// A text at a place along x, which is a length or a percentage, and one along y.
 fn text(out: &mut Markup, class: &str, (x, y): (&str, f64), anchor: &str, content: &str) {
     let y = number(y, 1);
-    let attributes = [("class", class), ("x", x), ("y", &y), ("text-anchor", anchor)];
+    let attributes = [
+        ("class", class),
+        ("x", x),
+        ("y", &y),
+        ("text-anchor", anchor),
+    ];
     // An element begins text at its start without the attribute.
     let attributes = match anchor {
         "start" => &attributes[..3],

@@ -30,7 +30,11 @@ pub fn tail(summary: &Summary, baseline: Option<&Summary>) -> Figure {
     let times = kind.histogram(latency);
     if times.is_empty() && baseline.is_none() && !latency.failed.is_empty() {
         let failed = [("failed", Role::Lost, &latency.failed)];
-        return tails("Tail of the failed requests".to_owned(), "time to the failure", &failed);
+        return tails(
+            "Tail of the failed requests".to_owned(),
+            "time to the failure",
+            &failed,
+        );
     }
     let this = ("this run", Role::Rank(0), times);
     let lines: Vec<TailLine<'_>> = baseline.into_iter().chain([this]).collect();

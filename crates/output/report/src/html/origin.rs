@@ -5,12 +5,12 @@
 
 use super::section::explain;
 use super::{Part, part};
-use crate::{NamedFile, secret};
 use crate::markup::Markup;
 use crate::quantity::{busy, latency, span};
 use crate::remedy::Naming;
 use crate::style::Unicode;
 use crate::untrusted::foreign;
+use crate::{NamedFile, secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compare::Against;
@@ -151,7 +151,10 @@ fn downloads(out: &mut Markup, files: &[NamedFile]) {
     out.element("h2", &[], "Data");
     out.open("ul", &[]);
     for NamedFile { name, bytes } in files {
-        let data = format!("data:application/gzip;base64,{}", STANDARD.encode(gzip(bytes)));
+        let data = format!(
+            "data:application/gzip;base64,{}",
+            STANDARD.encode(gzip(bytes))
+        );
         let packed = format!("{name}.gz");
         out.open("li", &[]);
         let link = [("download", &*packed), ("href", &data)];

@@ -75,7 +75,11 @@ fn legend(out: &mut Markup, plot: &Plot) {
     out.open("p", &[("class", "legend")]);
     for series in series {
         out.open("span", &[("class", "entry")]);
-        let sign = [("class", "sign"), ("viewBox", "0 0 18 8"), ("aria-hidden", "true")];
+        let sign = [
+            ("class", "sign"),
+            ("viewBox", "0 0 18 8"),
+            ("aria-hidden", "true"),
+        ];
         out.open("svg", &sign);
         let line = format!("line {}", class(series.role));
         out.empty("path", &[("class", &line), ("d", "M0 4h18")]);

@@ -83,13 +83,15 @@ fn requests<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
 /// of the load, without the time of the last answers.
 fn asked(summary: &Summary, rows: &[IntervalRow]) -> Option<f64> {
     let planned = summary.intended_per_s();
-    let is_one_number = summary.info.pools.iter().any(|pool| pool.intended_rate.is_some());
+    let is_one_number = summary
+        .info
+        .pools
+        .iter()
+        .any(|pool| pool.intended_rate.is_some());
     let ended = load_ended_at(summary, rows).filter(|_| !is_one_number);
     let span = ended.map(|at| at - summary.left_out());
     match span.filter(|span| *span > Nanos::ZERO) {
-        Some(span) => {
-            planned.map(|_| summary.total.counts.intended as f64 / span.as_secs_f64())
-        }
+        Some(span) => planned.map(|_| summary.total.counts.intended as f64 / span.as_secs_f64()),
         None => planned,
     }
 }
@@ -175,7 +177,11 @@ fn messages(summary: &Summary) -> Option<Tile<'_>> {
 
 /// The rule on a number of the whole run: the first that failed, or else the first.
 fn rule_on(summary: &Summary, is_on: impl Fn(&Metric) -> bool) -> Option<&ThresholdResult> {
-    let rules = summary.info.thresholds.iter().filter(|of| is_on(&of.metric));
+    let rules = summary
+        .info
+        .thresholds
+        .iter()
+        .filter(|of| is_on(&of.metric));
     let results = || summary.thresholds.iter();
     let found: Vec<&ThresholdResult> = rules
         .filter_map(|rule| results().find(|result| result.expression == rule.expression))

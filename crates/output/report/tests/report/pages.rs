@@ -327,13 +327,18 @@ fn no_figure_is_empty() {
         for figure in figures(&run) {
             let all = series(&figure);
             assert!(all.iter().all(Series::has_points), "{name} {}", figure.name);
-            let (_, shown) = page.split_once(&format!("<figure id=\"{}\">", figure.name)).unwrap();
+            let (_, shown) = page
+                .split_once(&format!("<figure id=\"{}\">", figure.name))
+                .unwrap();
             let (shown, _) = shown.split_once("</figure>").unwrap();
             let picture = svg::svg(&figure);
             match &figure.plot {
                 Plot::Nothing(sentence) => {
                     assert!(sentence.ends_with('.') && shown.contains(&**sentence));
-                    assert!(!shown.contains("<svg") && !shown.contains("<table"), "{shown}");
+                    assert!(
+                        !shown.contains("<svg") && !shown.contains("<table"),
+                        "{shown}"
+                    );
                     assert!(picture.contains(&**sentence) && !picture.contains("class=\"grid\""));
                 }
                 _ => assert!(shown.contains("class=\"area\""), "{name} {}", figure.name),
@@ -351,7 +356,10 @@ fn a_run_of_failures_has_their_times() {
     for name in ["latency", "heat"] {
         assert!(matches!(of(name).plot, Plot::Nothing(_)), "{name}");
     }
-    let names: Vec<&str> = series(of("tail")).iter().map(|series| series.name).collect();
+    let names: Vec<&str> = series(of("tail"))
+        .iter()
+        .map(|series| series.name)
+        .collect();
     match run.total.latency.failed.is_empty() {
         true => assert!(names.is_empty()),
         false => assert_eq!(names, ["failed"]),
@@ -376,8 +384,19 @@ fn a_page_has_the_order_of_a_readers_questions() {
     let page = page(&fixture::steps());
     let at = |id: &str| page.find(&format!(" id=\"{id}\"")).unwrap();
     let order = [
-        "about", "answers", "numbers", "links", "failures", "steps", "rate", "latency", "times",
-        "report", "own", "lag", "environment",
+        "about",
+        "answers",
+        "numbers",
+        "links",
+        "failures",
+        "steps",
+        "rate",
+        "latency",
+        "times",
+        "report",
+        "own",
+        "lag",
+        "environment",
     ];
     assert!(order.is_sorted_by_key(|id| at(id)), "{:?}", order.map(at));
 }
@@ -481,7 +500,10 @@ fn two_runs_lie_over_each_other() {
         let is_of_both = ["tail", "median"].contains(&name);
         assert!(names[0] && (names[1] || !is_of_both), "{name}");
         let series = figure["series"].as_array().unwrap();
-        assert_eq!(series.len(), names.iter().filter(|is_there| **is_there).count());
+        assert_eq!(
+            series.len(),
+            names.iter().filter(|is_there| **is_there).count()
+        );
         for (column, series) in series.iter().enumerate() {
             let values = series["ys"].as_array().unwrap().iter();
             let values = values.filter(|value| !value.is_null()).count();
@@ -646,7 +668,9 @@ fn a_page_has_its_plan_and_its_data() {
     let (packed, _) = packed.split_once('"').unwrap();
     let mut unpacked = String::new();
     let packed = STANDARD.decode(packed).unwrap();
-    GzDecoder::new(&*packed).read_to_string(&mut unpacked).unwrap();
+    GzDecoder::new(&*packed)
+        .read_to_string(&mut unpacked)
+        .unwrap();
     assert_eq!(unpacked, "{\"<>\": 1}");
     assert!(page.contains("<strong>✗ teardown failed</strong>"));
     assert!(page.contains("the teardown failed at `&lt;b&gt;`: status 418"));

@@ -128,7 +128,10 @@ fn widths(labels: &[Label]) -> Vec<Shown> {
     for (wide, width) in Shown::ALL {
         for number in 0..labels.len() {
             let (from, to) = labels[number].ends(width);
-            let mut others = found.iter().zip(labels).filter(|(of, _)| **of != Shown::Never);
+            let mut others = found
+                .iter()
+                .zip(labels)
+                .filter(|(of, _)| **of != Shown::Never);
             let is_free = others.all(|(_, other)| {
                 let (begin, end) = other.ends(width);
                 to + BETWEEN < begin || end + BETWEEN < from
@@ -187,20 +190,29 @@ mod tests {
             let found = widths(&labels);
             assert_eq!(found[0], Shown::Always);
             for (place, (_, width)) in Shown::ALL.iter().enumerate() {
-                let shown = found.iter().zip(&labels).filter(|(wide, _)| {
-                    Shown::ALL[..=place].iter().any(|(of, _)| of == *wide)
-                });
+                let shown = found
+                    .iter()
+                    .zip(&labels)
+                    .filter(|(wide, _)| Shown::ALL[..=place].iter().any(|(of, _)| of == *wide));
                 let ends: Vec<(f64, f64)> = shown.map(|(_, of)| of.ends(*width)).collect();
-                assert!(ends.windows(2).all(|pair| pair[0].1 < pair[1].0), "{ends:?}");
+                assert!(
+                    ends.windows(2).all(|pair| pair[0].1 < pair[1].0),
+                    "{ends:?}"
+                );
             }
         }
     }
 
     #[test]
     fn more_width_has_more_labels() {
-        let labels: Vec<Label> = (0..9).map(|number| label(f64::from(number) / 8.0, 5)).collect();
+        let labels: Vec<Label> = (0..9)
+            .map(|number| label(f64::from(number) / 8.0, 5))
+            .collect();
         let found = widths(&labels);
         let count = |of: Shown| found.iter().filter(|wide| **wide == of).count();
-        assert!(count(Shown::Always) >= 4 && count(Shown::Never) == 0, "{found:?}");
+        assert!(
+            count(Shown::Always) >= 4 && count(Shown::Never) == 0,
+            "{found:?}"
+        );
     }
 }

@@ -55,7 +55,11 @@ pub(super) fn points(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     for series in all {
         group(out, "series", |out| {
             let dots = series.points.iter().filter_map(|point| dot(frame, point));
-            path(out, &format!("dot {}", class(series.role)), &dots.collect::<String>());
+            path(
+                out,
+                &format!("dot {}", class(series.role)),
+                &dots.collect::<String>(),
+            );
         });
     }
 }
