@@ -216,6 +216,13 @@ impl Comparison {
         self.rounds.is_none() && self.base.ids.len() == 1 && self.candidate.ids.len() == 1
     }
 
+    /// The minimum number of rounds of an experiment that can show a shift, however the tested
+    /// figures vary.
+    #[must_use]
+    pub fn rounds_enough() -> usize {
+        Rounds::enough_for(Figure::TESTED.len())
+    }
+
     /// The minimum number of rounds, or of runs of each side, that can prove any shift: with fewer,
     /// even differences that all have one direction are too probable over all figures.
     #[must_use]

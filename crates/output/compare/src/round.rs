@@ -1,7 +1,6 @@
 //! The rounds of an experiment: their number, their form, and the reason for their end.
 
 use crate::answer::CONFIDENCE;
-use crate::figure::Figure;
 use drumfire_stats::{InterimLooks, SignedRank};
 
 /// The minimum number of rounds of an experiment: fewer rounds can't prove any shift.
@@ -64,12 +63,6 @@ impl UnsoundRound {
 }
 
 impl Rounds {
-    /// The minimum number of rounds that can show a shift, however the tested figures vary.
-    #[must_use]
-    pub fn enough() -> usize {
-        Self::enough_for(Figure::TESTED.len())
-    }
-
     /// The minimum number of rounds that can show a shift of one of so many figures, however they
     /// vary: with fewer, even differences that all have one direction are too probable.
     pub(crate) fn enough_for(figures: usize) -> usize {

@@ -259,7 +259,7 @@ fn resolution(of: &Comparison) -> Option<String> {
 #[must_use]
 pub fn foreseen(rounds: Rounds) -> String {
     let shown = |spread: f64| percent(rounds.resolution(spread).exp_m1());
-    let enough = Rounds::enough();
+    let enough = Comparison::rounds_enough();
     let few = match rounds.planned < enough {
         true => format!("; use {enough} or more to detect a shift even if all figures vary"),
         false => String::new(),
