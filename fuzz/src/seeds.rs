@@ -61,6 +61,14 @@ const EXTRACTORS: [&str; 12] = [
     "<=10kB",
 ];
 
+/// The size of the slices, the limit, and a stream.
+const EVENTS: [&str; 4] = [
+    "\x03\x40\u{feff}: ping\n\nid: 7\nretry: 250\nevent: add\r\ndata: a\rdata:b\r\rdata\n\n",
+    "\x00\x40data: {\"choices\":[{\"delta\":{\"content\":\"é\"}}]}\r\n\r\ndata: [DONE]",
+    "\x05\x10data: {\"a\": [\"}\"]}\n",
+    "\x01\x08event: x\n\ndata: 12345678\n\n",
+];
+
 const COOKIES: [&str; 4] = [
     "\x01\x01session=5; Path=/; Max-Age=60; HttpOnly\n\x01\x3d theme = dark ; Domain=.example.com",
     "\x48\x01__Host-a=1; Secure; Path=/\n\x08\x01__Host-a=2\n\x48\x01__Secure-b=\"1\"; Secure; Domain=Example.com",
@@ -255,6 +263,7 @@ fn main() -> io::Result<()> {
         ("import", &IMPORTS[..]),
         ("plan_reader", &PLANS[..]),
         ("cookies", &COOKIES[..]),
+        ("sse", &EVENTS[..]),
         ("extract_json", &JSON_BODIES[..]),
         ("extract_markup", &MARKUP_BODIES[..]),
         ("extractor", &EXTRACTORS[..]),

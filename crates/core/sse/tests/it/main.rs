@@ -1,0 +1,8 @@
+//! Event streams: the rules of the standard, with every cut, and beside its own algorithm.
+
+mod allocation;
+mod cuts;
+mod naive;
+mod rules;
+mod seen;
+mod times;
