@@ -3,6 +3,7 @@
 use crate::fault::Drip;
 use bytes::Bytes;
 use drumfire_units::Nanos;
+use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::sync::LazyLock;
 
@@ -70,7 +71,8 @@ pub(crate) struct Answer {
     pub(crate) content: Content,
     /// The chunk size of a body without a declared length.
     pub(crate) chunked: Option<NonZeroU32>,
-    pub(crate) drip: Option<Drip>,
+    /// The writes of the body; `None`: as fast as possible.
+    pub(crate) pace: Option<Pace>,
     pub(crate) afterwards: Afterwards,
 }
 
@@ -83,9 +85,47 @@ impl Answer {
             body,
             content: Content::Sent,
             chunked: None,
-            drip: None,
+            pace: None,
             afterwards: Afterwards::Stay,
         }
+    }
+}
+
+/// How a body is divided in writes.
+#[derive(Clone, Debug)]
+pub(crate) enum Pace {
+    /// Pieces of the same size.
+    Drip(Drip),
+    /// These pieces; the rest is one piece.
+    Pieces(VecDeque<Piece>),
+}
+
+/// One write of a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// The time from the previous write, or from the head, to this one.
+    pub(crate) wait: Nanos,
+    pub(crate) size: u64,
+}
+
+impl Pace {
+    /// The next piece. The first piece of a drip is sent with the head.
+    pub(crate) fn next_piece(&mut self, is_first: bool) -> Piece {
+        match self {
+            Self::Drip(drip) => Piece {
+                wait: if is_first { Nanos::ZERO } else { drip.interval },
+                size: drip.size,
+            },
+            Self::Pieces(pieces) => pieces.pop_front().unwrap_or(Piece {
+                wait: Nanos::ZERO,
+                size: u64::MAX,
+            }),
+        }
+    }
+
+    /// Whether the writes are those of an event stream, which are logged.
+    pub(crate) const fn is_logged(&self) -> bool {
+        matches!(self, Self::Pieces(_))
     }
 }
 

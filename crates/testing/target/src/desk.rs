@@ -49,6 +49,14 @@ impl Desk {
         }
     }
 
+    /// Records a write of an event stream.
+    pub(crate) fn wrote_events(&self) {
+        let own = self.own();
+        if own.event_writes.is_on() {
+            own.event_writes.record(clock::now());
+        }
+    }
+
     /// The intent of a request.
     pub(crate) fn intent(&self, head: &RequestHead<'_>) -> Result<Intent, BadParameter> {
         self.planner.borrow().intent(head)

@@ -15,6 +15,8 @@
 //! | `/plaintext` | `Hello, World!` |
 //! | `/echo` | the request's line and fields as text, and the length of its body |
 //! | `/gzip?size=N` | a compressed body of N bytes for clients that accept gzip, else a plain one |
+//! | `/events?n=10&gap=LAW` | a stream of server-sent events |
+//! | `/events/log` | the event log: a line of nanoseconds for each write of events |
 //! | `/redirect?to=URL&n=3` | n redirects in a row, the last one to URL |
 //! | `/counters` | [`Counters`] as JSON |
 //! | `/cases` | the names of the malformed and odd responses, one a line |
@@ -35,6 +37,7 @@ mod connection;
 mod counters;
 mod desk;
 mod error;
+mod events;
 mod fault;
 mod grpc;
 mod grpc_code;

@@ -1,10 +1,11 @@
 //! Turns a request into the plan of its answer: routes and behaviour, without a protocol.
 
 use crate::answer::{
-    Afterwards, Answer, AnswerPlan, Body, Constancy, Content, Counting, FILLER_PIECE, RawBytes,
-    RawEnd, Reaction,
+    Afterwards, Answer, AnswerPlan, Body, Constancy, Content, Counting, FILLER_PIECE, Pace,
+    RawBytes, RawEnd, Reaction,
 };
 use crate::arrivals;
+use crate::events::EventsRequest;
 use crate::fault::Chance;
 use crate::grpc_code::GrpcCode;
 use crate::options::Behaviour;
@@ -44,6 +45,9 @@ enum Route {
     Counters,
     /// The text of the request's head, to which the length of its body is added.
     Echo(String),
+    Events(Box<EventsRequest>),
+    /// The log of the writes of event streams.
+    EventLog,
     Filler,
     Gzip,
     /// /gzip for a client that does not accept gzip.
@@ -60,7 +64,9 @@ impl Intent {
     /// Whether the request belongs to the load or only reads its counters.
     pub(crate) fn counting(&self) -> Counting {
         match self.route {
-            Route::Arrivals | Route::Counters | Route::ShopStats => Counting::Uncounted,
+            Route::Arrivals | Route::EventLog | Route::Counters | Route::ShopStats => {
+                Counting::Uncounted
+            }
             _ => Counting::Counted,
         }
     }
@@ -132,7 +138,7 @@ impl Planner {
         let behaviour = behaviour(&self.defaults, head)?;
         let route = match case(head, &behaviour)? {
             Some(raw) => Route::Case(raw),
-            None => self.route(head)?,
+            None => self.route(head, &behaviour)?,
         };
         let made = matches!(route, Route::Gzip) || behaviour.chunked.is_some();
         if made && behaviour.size > MADE_BODY_MAX {
@@ -152,7 +158,7 @@ impl Planner {
     }
 
     /// The route of a request.
-    fn route(&self, head: &RequestHead<'_>) -> Result<Route, BadParameter> {
+    fn route(&self, head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Route, BadParameter> {
         if self.shared.shop.is_some() {
             if head.path() == "/shop/stats" {
                 return Ok(Route::ShopStats);
@@ -161,7 +167,7 @@ impl Planner {
                 return Ok(Route::Shop(Box::new(request)));
             }
         }
-        route(head)
+        route(head, behaviour)
     }
 
     /// The plan for a request, after its body has arrived.
@@ -178,7 +184,7 @@ impl Planner {
             return self.report(&route, content);
         }
         let repeats = match &route {
-            Route::Echo(_) | Route::Case(_) => false,
+            Route::Echo(_) | Route::Case(_) | Route::Events(_) => false,
             Route::Shop(request) => request.is_constant(),
             _ => true,
         };
@@ -200,11 +206,13 @@ impl Planner {
                 let afterwards = afterwards(&behaviour, random);
                 let mut answer = match (route, status, &self.shared.shop) {
                     (Route::Shop(request), None, Some(shop)) => shop.answer(&request, &body.kept),
+                    (Route::Events(request), None, _) => request.answer(behaviour.size, random),
                     (route, _, _) => answer(route, &behaviour, body.length),
                 };
                 answer.status = status.unwrap_or(answer.status);
-                answer.drip = behaviour.drip;
-                answer.chunked = behaviour.chunked;
+                let drip = behaviour.drip.map(Pace::Drip);
+                answer.pace = drip.or(answer.pace);
+                answer.chunked = behaviour.chunked.or(answer.chunked);
                 answer.content = content;
                 answer.afterwards = afterwards;
                 Reaction::Answer(answer)
@@ -258,6 +266,7 @@ impl Planner {
     fn report(&self, route: &Route, content: Content) -> AnswerPlan {
         let (kind, text) = match route {
             Route::Arrivals => ("text/plain", arrivals::print(&self.shared.arrivals())),
+            Route::EventLog => ("text/plain", arrivals::print(&self.shared.event_writes())),
             Route::ShopStats => {
                 let stats = self.shared.shop.as_ref().map(Shop::stats);
                 ("application/json", stats.unwrap_or_default())
@@ -302,7 +311,10 @@ fn behaviour(defaults: &Behaviour, head: &RequestHead<'_>) -> Result<Behaviour, 
     Ok(behaviour)
 }
 
-fn parse<T: FromStr<Err: fmt::Display>>(name: &str, value: &str) -> Result<T, BadParameter> {
+pub(crate) fn parse<T: FromStr<Err: fmt::Display>>(
+    name: &str,
+    value: &str,
+) -> Result<T, BadParameter> {
     value
         .parse()
         .map_err(|error| BadParameter(format!("{name}: {error}")))
@@ -341,12 +353,14 @@ fn cases() -> String {
 }
 
 /// The route of a request outside the shop.
-fn route(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
+fn route(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Route, BadParameter> {
     Ok(match head.path() {
         "/arrivals" => Route::Arrivals,
         "/cases" => Route::Cases,
         "/counters" => Route::Counters,
         "/echo" => Route::Echo(echo(head)),
+        "/events" => Route::Events(Box::new(EventsRequest::read(head, behaviour.size)?)),
+        "/events/log" => Route::EventLog,
         "/gzip" if head.lists("accept-encoding", "gzip") => Route::Gzip,
         "/gzip" => Route::Identity,
         "/plaintext" => Route::Plaintext,
@@ -415,10 +429,12 @@ fn afterwards(behaviour: &Behaviour, random: &mut Xoshiro256) -> Afterwards {
 /// The answer of a route, before random faults.
 fn answer(route: Route, behaviour: &Behaviour, body_length: u64) -> Answer {
     match route {
-        // For the shop, an answer with a drawn status: the shop did nothing.
+        // For the shop and for events, an answer with a drawn status.
         Route::Arrivals
         | Route::Case(_)
         | Route::Counters
+        | Route::EventLog
+        | Route::Events(_)
         | Route::Filler
         | Route::Shop(_)
         | Route::ShopStats => plain(200, "text/plain", Body::filler(behaviour.size)),

@@ -22,6 +22,8 @@ pub(crate) struct Shared {
 pub(crate) struct WorkerShared {
     pub(crate) tallies: Tallies,
     pub(crate) arrivals: Arrivals,
+    /// The times of the writes of event streams.
+    pub(crate) event_writes: Arrivals,
 }
 
 impl Shared {
@@ -34,6 +36,7 @@ impl Shared {
         let worker = || WorkerShared {
             tallies: Tallies::default(),
             arrivals: Arrivals::new(capacity),
+            event_writes: Arrivals::new(capacity),
         };
         Self {
             stopping: AtomicBool::new(false),
@@ -59,9 +62,18 @@ impl Shared {
 
     /// All workers' arrivals, in order.
     pub(crate) fn arrivals(&self) -> Vec<Nanos> {
+        self.merged(|worker| &worker.arrivals)
+    }
+
+    /// All workers' writes of event streams, in order.
+    pub(crate) fn event_writes(&self) -> Vec<Nanos> {
+        self.merged(|worker| &worker.event_writes)
+    }
+
+    fn merged(&self, log: impl Fn(&WorkerShared) -> &Arrivals) -> Vec<Nanos> {
         let mut all = Vec::new();
         for worker in &self.workers {
-            worker.arrivals.copy_to(&mut all);
+            log(worker).copy_to(&mut all);
         }
         all.sort_unstable();
         all

@@ -1,10 +1,10 @@
 //! The body of an answer, piece by piece.
 
 use super::port::Link;
-use crate::answer::{Afterwards, Answer, Body, Content, Counting};
+use crate::answer::{Afterwards, Answer, Body, Content, Counting, Pace};
 use crate::clock;
-use crate::fault::Drip;
-use crate::sleeps::{Sleep, Sleeps};
+use crate::hub::Hub;
+use crate::sleeps::Sleep;
 use bytes::Bytes;
 use drumfire_units::Nanos;
 use hyper::body::{Frame, SizeHint};
@@ -24,7 +24,7 @@ pub(super) struct AnswerBody {
     framing: Framing,
     /// Whether the answer is counted after it is complete.
     counting: Counting,
-    pace: Option<DrippedBody>,
+    pace: Option<PacedBody>,
     link: Rc<Link>,
 }
 
@@ -37,16 +37,23 @@ enum Framing {
     Cut,
 }
 
-/// A body that drips.
-struct DrippedBody {
-    drip: Drip,
+/// A body that is sent in pieces.
+struct PacedBody {
+    pace: Pace,
     /// The number of bytes that may be sent now.
     allowed: u64,
-    /// The time at which more bytes may be sent, relative to the first piece, so that it never
-    /// drifts.
+    is_first: bool,
+    /// The time at which more bytes may be sent, computed from the beginning of the body, so that
+    /// it never drifts.
     due: Nanos,
+    next: Option<NextPiece>,
+    hub: Rc<Hub>,
+}
+
+/// The piece for whose time a body waits.
+struct NextPiece {
     sleep: Option<Sleep>,
-    sleeps: Rc<Sleeps>,
+    size: u64,
 }
 
 impl AnswerBody {
@@ -55,7 +62,7 @@ impl AnswerBody {
         mut body: Body,
         answer: &Answer,
         counting: Counting,
-        sleeps: &Rc<Sleeps>,
+        hub: &Rc<Hub>,
         link: Rc<Link>,
     ) -> Self {
         let chunk = answer.chunked.filter(|_| answer.content == Content::Sent);
@@ -72,7 +79,7 @@ impl AnswerBody {
             piece_max: chunk.map_or(PIECE_MAX, |size| size.get().into()),
             framing,
             counting,
-            pace: answer.drip.map(|drip| DrippedBody::new(drip, sleeps)),
+            pace: answer.pace.clone().map(|pace| PacedBody::new(pace, hub)),
             link,
         };
         body.conclude();
@@ -143,27 +150,41 @@ impl hyper::body::Body for AnswerBody {
     }
 }
 
-impl DrippedBody {
-    fn new(drip: Drip, sleeps: &Rc<Sleeps>) -> Self {
+impl PacedBody {
+    fn new(pace: Pace, hub: &Rc<Hub>) -> Self {
         Self {
-            drip,
-            allowed: drip.size,
+            pace,
+            allowed: 0,
+            is_first: true,
             due: clock::now(),
-            sleep: None,
-            sleeps: Rc::clone(sleeps),
+            next: None,
+            hub: Rc::clone(hub),
         }
     }
 
     /// Waits until at least one byte may be sent.
     fn poll_allowed(&mut self, cx: &mut Context<'_>) -> Poll<u64> {
         if self.allowed == 0 {
-            let sleep = self.sleep.get_or_insert_with(|| {
-                self.due += self.drip.interval;
-                self.sleeps.until(self.due)
-            });
-            ready!(Pin::new(sleep).poll(cx));
-            self.sleep = None;
-            self.allowed = self.drip.size;
+            if self.next.is_none() {
+                let piece = self.pace.next_piece(self.is_first);
+                self.is_first = false;
+                self.due += piece.wait;
+                let waits = piece.wait > Nanos::ZERO;
+                self.next = Some(NextPiece {
+                    sleep: waits.then(|| self.hub.sleeps.until(self.due)),
+                    size: piece.size,
+                });
+            }
+            if let Some(NextPiece { sleep, size }) = &mut self.next {
+                if let Some(sleep) = sleep {
+                    ready!(Pin::new(sleep).poll(cx));
+                }
+                self.allowed = *size;
+            }
+            self.next = None;
+            if self.pace.is_logged() {
+                self.hub.desk.wrote_events();
+            }
         }
         Poll::Ready(self.allowed)
     }

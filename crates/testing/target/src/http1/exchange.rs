@@ -257,7 +257,7 @@ fn response(
             ..RawBytes::default()
         });
     }
-    let body = AnswerBody::new(body, &answer, counting, &hub.sleeps, Rc::clone(link));
+    let body = AnswerBody::new(body, &answer, counting, hub, Rc::clone(link));
     response.map(|()| body)
 }
 

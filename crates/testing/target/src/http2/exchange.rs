@@ -159,8 +159,8 @@ impl Exchange {
             }
             Reaction::Answer(answer) => {
                 let afterwards = answer.afterwards;
-                let sleeps = &self.hub.sleeps;
-                let sent = respond::send(&mut self.respond, answer, plan.delay, sleeps).await;
+                let hub = &self.hub;
+                let sent = respond::send(&mut self.respond, answer, plan.delay, hub).await;
                 match sent {
                     Ok(()) if afterwards != Afterwards::Cut => self.visit.answered(afterwards),
                     _ => self.visit.gone(afterwards),

@@ -2,16 +2,15 @@
 
 use crate::answer::{Afterwards, Answer};
 use crate::clock;
+use crate::hub::Hub;
 use crate::known::Same;
 use crate::rendered::{Rendered, render};
-use crate::sleeps::Sleeps;
 use crate::stream::{Gone, room, sleep_unless_gone};
 use bytes::Bytes;
 use drumfire_units::Nanos;
 use h2::Reason;
 use h2::server::SendResponse;
 use http::Response;
-use std::rc::Rc;
 use tokio::task::yield_now;
 
 /// The maximum size of a body that is passed to h2 at once, regardless of the window.
@@ -21,7 +20,7 @@ const PIECE_MAX: u64 = 64 * 1024;
 
 /// Whether an answer is small and complete, so that it can be sent immediately.
 pub(super) fn is_quick(answer: &Answer) -> bool {
-    answer.drip.is_none()
+    answer.pace.is_none()
         && answer.chunked.is_none()
         && answer.afterwards != Afterwards::Cut
         && answer.body.len() <= QUICK_BODY_MAX
@@ -48,12 +47,12 @@ pub(super) fn send_head_and_body(
     Ok(())
 }
 
-/// Sends an answer as the window, the drip and the size of its chunks allow.
+/// Sends an answer as the window, the pace and the size of its chunks allow.
 pub(super) async fn send(
     respond: &mut SendResponse<Bytes>,
     mut answer: Answer,
     delay: Option<Nanos>,
-    sleeps: &Rc<Sleeps>,
+    hub: &Hub,
 ) -> Result<(), Gone> {
     let Rendered { response, mut body } = render(&mut answer, delay);
     let cut = answer.afterwards == Afterwards::Cut;
@@ -63,12 +62,19 @@ pub(super) async fn send(
     let mut stream = respond.send_response(response, body.is_empty() && !cut)?;
     let chunk = answer.chunked.map_or(PIECE_MAX, |size| size.get().into());
     let mut due = clock::now();
-    let mut allowed = answer.drip.map_or(u64::MAX, |drip| drip.size);
+    let (mut allowed, mut is_first) = (answer.pace.as_ref().map_or(u64::MAX, |_| 0), true);
     while !body.is_empty() {
-        if let (0, Some(drip)) = (allowed, answer.drip) {
-            due += drip.interval;
-            sleep_unless_gone(sleeps.until(due), |cx| stream.poll_reset(cx)).await?;
-            allowed = drip.size;
+        if let (0, Some(pace)) = (allowed, &mut answer.pace) {
+            let piece = pace.next_piece(is_first);
+            is_first = false;
+            if piece.wait > Nanos::ZERO {
+                due += piece.wait;
+                sleep_unless_gone(hub.sleeps.until(due), |cx| stream.poll_reset(cx)).await?;
+            }
+            allowed = piece.size;
+            if pace.is_logged() {
+                hub.desk.wrote_events();
+            }
         }
         let room = room(&mut stream, body.len().min(allowed).min(chunk)).await?;
         let piece = body.next_bytes(room);
