@@ -63,6 +63,8 @@ leniencies! {
         "The line is skipped.",
     NoCloseNotify "no_close_notify" "a body that ends with a TLS connection without close_notify (RFC 9112 section 9.8)"
         "The body may have been cut off. It is accepted only with `no_close_notify: true`.",
+    UnendedEvent "unended_event" "an event stream whose last event lacks its empty line (HTML, section 9.2.6)"
+        "The event counts, because its data are `[DONE]` or a JSON object. Other events without an empty line are `events:cut`.",
 }
 
 /// A set of leniencies, one bit each by [`Leniency::ALL`]; small enough to be part of every sample.

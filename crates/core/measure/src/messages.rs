@@ -65,6 +65,13 @@ impl Messages {
         self.sent > 0 || self.unsent > 0 || self.received > 0
     }
 
+    /// Whether all messages are events of event streams: the server sends them without a message
+    /// from the client, whereas every call sends one.
+    #[must_use]
+    pub const fn are_events(&self) -> bool {
+        self.received > 0 && self.sent == 0 && self.unsent == 0
+    }
+
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
         self.sent = self.sent.saturating_add(other.sent);

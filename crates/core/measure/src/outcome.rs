@@ -60,6 +60,8 @@ pub enum OutcomeGroup {
     Limits,
     /// Redirects.
     Redirects,
+    /// Event streams.
+    Events,
     /// HTTP/2, without its error codes.
     Http2,
     /// The error codes of HTTP/2 streams.
@@ -72,7 +74,7 @@ pub enum OutcomeGroup {
 
 impl OutcomeGroup {
     /// Every group.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Answered,
         Self::Data,
         Self::Connecting,
@@ -83,6 +85,7 @@ impl OutcomeGroup {
         Self::Invalid,
         Self::Limits,
         Self::Redirects,
+        Self::Events,
         Self::Http2,
         Self::Http2Streams,
         Self::Http2Connections,
@@ -103,6 +106,7 @@ impl OutcomeGroup {
             Self::Invalid => "invalid",
             Self::Limits => "limits",
             Self::Redirects => "redirects",
+            Self::Events => "events",
             Self::Http2 => "http2",
             Self::Http2Streams => "http2 streams",
             Self::Http2Connections => "http2 connections",
@@ -252,6 +256,8 @@ outcomes! {
         "The limit is `--timeout`.",
     TimeoutPing "timeout:ping" Timeouts Network "a ping on the connection was not answered in time"
         "The request's connection was silent, either for the time of `--ping` or until another request on it reached its timeout. The answer may take `--ping-timeout` (20 s).",
+    TimeoutGap "timeout:gap" Timeouts Network "the next event did not arrive in time"
+        "The limit is `--gap-timeout`. It applies from the response's head or the previous event to the next event, or to the end of the stream; comments do not count.",
     ProtoNotHttp "proto:not_http" Invalid Target "the response is not HTTP"
         "The message contains the likely protocol, such as TLS, HTTP/2 or SSH.",
     ProtoHttp09 "proto:http09" Invalid Target "the response has no status line"
@@ -283,12 +289,18 @@ outcomes! {
     LimitBody "limit:body" Limits Target "the body is larger than the limit",
     LimitMessage "limit:message" Limits Plan "a message of the reply is longer than the plan's limit"
         "The limit is `--max-receive`, 4 MiB by default as in gRPC's own clients.",
+    LimitEvent "limit:event" Limits Target "an event is larger than the limit"
+        "An event, or a line of an event stream, has more than 1 MiB.",
     LimitDecoded "limit:decoded" Limits Target "the decoded body is larger than the limit",
     Decode "decode" Invalid Target "the body does not decode"
         "The body does not match its Content-Encoding (only with `--compressed`), or a message of a gRPC reply does not match its type.",
     RedirectLimit "redirect_limit" Redirects Plan "more redirects than the plan follows",
     RedirectBlocked "redirect_blocked" Redirects Plan "the plan does not follow this redirect"
         "The redirect leads to a scheme other than http and https, or redirects count as errors.",
+    EventsType "events:type" Events Target "the response is not an event stream"
+        "Its status is as expected, but its content-type is not `text/event-stream`. The report shows the beginning of the body.",
+    EventsCut "events:cut" Events Target "the event stream ended within an event"
+        "The body is complete by the rules of HTTP, but its last event lacks the empty line. A body whose length or chunks are incomplete is `truncated` instead. If the data of the last event are `[DONE]` or a JSON object, the event counts, and the leniency `unended_event` is counted.",
     ProtoNotHttp2 "proto:not_h2" Http2 Target "the response is not HTTP/2"
         "The server does not answer in HTTP/2 frames.",
     TlsAlpn "tls:alpn" Http2 Network "the peer did not accept the requested protocol"
@@ -455,6 +467,7 @@ impl Outcome {
                 | Self::TimeoutBody
                 | Self::TimeoutTotal
                 | Self::TimeoutPing
+                | Self::TimeoutGap
         )
     }
 }

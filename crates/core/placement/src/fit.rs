@@ -271,6 +271,7 @@ mod tests {
             step: String::new(),
             data: None,
             call: None,
+            events: None,
             expect: None,
             inspection: None,
             method: Method::parse("GET").unwrap(),

@@ -1,6 +1,6 @@
 //! HTTP requests and the settings of their transport.
 
-use crate::{Call, Expect, Header, Inspection, Life, Method, RequestData, Url};
+use crate::{Call, EventStream, Expect, Header, Inspection, Life, Method, RequestData, Url};
 use drumfire_units::{ByteSize, Nanos};
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub struct HttpRequest {
     /// The maximum time of an exchange, instead of the pool's; [`Nanos::MAX`] means no limit. A
     /// call has a deadline instead, and `None` here.
     pub timeout: Option<Nanos>,
+    /// How the response is read as an event stream; `None` if it is read as one body. Not for calls.
+    pub events: Option<EventStream>,
     /// The statuses that are ok, if they differ from the pool's.
     pub expect: Option<Expect>,
     /// The checks of the response beyond its status, and the values taken from it; not for calls.

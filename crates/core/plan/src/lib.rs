@@ -12,6 +12,7 @@ mod command;
 mod dangerous;
 mod data;
 mod data_error;
+mod events;
 mod expect;
 mod guard;
 mod header;
@@ -50,6 +51,7 @@ pub use data::{
     CallSteps, Datum, PlanFunctions, RenderedFields, RequestContext, RequestData, Varying,
 };
 pub use data_error::{DataCause, DataError};
+pub use events::EventStream;
 pub use expect::{Expect, ParseExpectError};
 pub use guard::Guard;
 pub use header::{Header, HeaderError, Method};

@@ -19,6 +19,7 @@
 //! mistake for every line.
 
 use crate::call::Calls;
+use crate::events::events;
 use crate::looks::looks;
 use crate::made::Made;
 use crate::scope::{Scope, is_on};
@@ -81,6 +82,7 @@ impl AmmoRequests<'_> {
         let target = self.target?;
         let looks = looks(self.request, self.pool, may_read, scope);
         let timeout = span(self.request.timeout.as_ref(), scope);
+        let events = events(self.request, self.pool, scope);
         for (n, class) in ammo.classes().iter().enumerate() {
             let data = Arc::new(AmmoData::new(Arc::clone(&ammo), n)) as Arc<dyn RequestData>;
             // The decoders return only valid methods.
@@ -97,6 +99,7 @@ impl AmmoRequests<'_> {
                 step: class.name.clone(),
                 data: Some(data),
                 call: None,
+                events,
                 expect: looks.expect,
                 inspection: looks.inspection.clone(),
             });

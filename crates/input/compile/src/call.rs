@@ -49,6 +49,7 @@ pub(crate) fn silent(
         step: "grpc".to_owned(),
         data: None,
         call: None,
+        events: None,
         expect: None,
         inspection: None,
         method: verb,

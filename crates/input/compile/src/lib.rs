@@ -27,6 +27,7 @@ mod crew;
 mod data;
 mod dealer;
 mod draft;
+mod events;
 mod feeds;
 mod go_template;
 mod host;

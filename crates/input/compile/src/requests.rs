@@ -17,13 +17,14 @@
 //! rendered. `plan` refuses invalid bytes when it constructs fields and methods.
 
 use crate::ammo::AmmoRequests;
+use crate::events::events;
 use crate::looks::{ALGORITHMS, Looks, looks};
 use crate::made::{Made, Supply};
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
 use crate::transport::span;
-use drumfire_data::RequestTemplates;
+use drumfire_data::{RequestTemplates, Template};
 use drumfire_document::{Ask, Fields, Place, Pool, Request, Text};
 use drumfire_plan::{Header, HttpRequest, Method, RequestData, Url};
 use drumfire_units::utf8;
@@ -144,6 +145,7 @@ impl<'a> RequestCompiler<'a> {
         check(request, &mut fields, &content, scope);
         let looks = looks(request, self.pool, may_read, scope);
         let timeout = span(request.timeout.as_ref(), scope);
+        let events = events(request, self.pool, scope);
         let Some(method) = method else {
             return;
         };
@@ -156,13 +158,7 @@ impl<'a> RequestCompiler<'a> {
         for Listed { asked, hash } in asked {
             let own = hash.map(|hash| looks_with(hash, request, self.pool, may_read, scope));
             let looks = own.unwrap_or_else(|| looks.clone());
-            let data = match asked.template {
-                Some(template) => match asked.origin {
-                    Some(origin) => varying.clone().with_reference(template, origin),
-                    None => varying.clone().with_target(template),
-                },
-                None => varying.clone(),
-            };
+            let data = with_url(varying.clone(), asked.template, asked.origin);
             let supply = Supply::of_templates(&data);
             let data = Arc::new(data) as Arc<dyn RequestData>;
             let request = HttpRequest {
@@ -172,6 +168,7 @@ impl<'a> RequestCompiler<'a> {
                 },
                 data: (!data.is_fixed()).then_some(data),
                 call: None,
+                events,
                 timeout,
                 expect: looks.expect,
                 inspection: looks.inspection,
@@ -243,6 +240,20 @@ impl<'a> RequestCompiler<'a> {
             urls.extend(asked.map(|asked| Listed { asked, hash }));
         }
         urls
+    }
+}
+
+/// A request's templates with that of its URL, if it has one: the template of the whole URL with its
+/// required origin, or of path and query.
+fn with_url(
+    templates: RequestTemplates,
+    template: Option<Template>,
+    origin: Option<String>,
+) -> RequestTemplates {
+    match (template, origin) {
+        (Some(template), Some(origin)) => templates.with_reference(template, origin),
+        (Some(template), None) => templates.with_target(template),
+        (None, _) => templates,
     }
 }
 

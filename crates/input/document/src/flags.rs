@@ -15,9 +15,9 @@ use crate::keys::node::Node;
 use crate::keys::{DocumentKey, KeyValue};
 pub use crate::keys::{Flag, Group, Number, On};
 use crate::{
-    CallOptions, CommonBody, CommonFields, Connections, Diagnostic, Document, ExpectSettings,
-    Generator, Http, Load, Monitoring, Outputs, Place, Placed, ReachSettings, Reflection,
-    SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings, TlsSettings,
+    CallOptions, CommonBody, CommonFields, Connections, Diagnostic, Document, EventSettings,
+    ExpectSettings, Generator, Http, Load, Monitoring, Outputs, Place, Placed, ReachSettings,
+    Reflection, SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings, TlsSettings,
 };
 use drumfire_plan::secret;
 
@@ -64,6 +64,7 @@ const TABLES: &[Table] = &[
     table(IN_POOL, BODY.keys),
     table(IN_POOL, CommonBody::KEYS),
     table(IN_POOL, Http::KEYS),
+    table(IN_POOL, EventSettings::KEYS),
     held("expect", &["pools", POOL, "expect"], ExpectSettings::KEYS),
     table(IN_REQUEST, DATA.keys),
     table(IN_REQUEST, Coding::KEYS),

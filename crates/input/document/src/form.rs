@@ -36,9 +36,9 @@ pub use crate::keys::tree::Tree;
 pub use crate::keys::{DocumentKey, KeyTable, KeyValue};
 use crate::{Bare, Diagnostic, Environment};
 use crate::{
-    CallOptions, CommonBody, CommonFields, Connections, Document, ExpectSettings, Generator, Http,
-    Kept, Load, Monitoring, Outputs, Payload, Place, Placed, Pool, ReachSettings, Reflection,
-    SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings, TlsSettings,
+    CallOptions, CommonBody, CommonFields, Connections, Document, EventSettings, ExpectSettings,
+    Generator, Http, Kept, Load, Monitoring, Outputs, Payload, Place, Placed, Pool, ReachSettings,
+    Reflection, SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings, TlsSettings,
 };
 pub(crate) use ammo::AmmoKeys;
 pub(crate) use feeds::Keys as FeedKeys;
@@ -200,7 +200,7 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
 /// All possible keys of a document, in tables for the manual.
 #[must_use]
 pub fn key_tables() -> Vec<KeyTable> {
-    let tables: [(&str, &[&[DocumentKey]]); 26] = [
+    let tables: [(&str, &[&[DocumentKey]]); 27] = [
         ("plan", &[Root::KEYS, Document::KEYS]),
         ("stop", &[Stop::KEYS]),
         ("outputs", &[Outputs::KEYS]),
@@ -223,6 +223,7 @@ pub fn key_tables() -> Vec<KeyTable> {
         ("parts", &[PartKeys::KEYS]),
         ("targets", &[ReachSettings::KEYS]),
         ("http", &[Http::KEYS]),
+        ("events", &[EventSettings::KEYS]),
         ("connections", &[Connections::KEYS]),
         ("timeouts", &[TimeoutSettings::KEYS]),
         ("tls", &[TlsSettings::KEYS]),

@@ -11,7 +11,7 @@ mod outputs;
 mod transport;
 
 pub use calls::{CallOptions, Reflection, SchemaSource, Stream};
-pub use http::{CommonBody, CommonFields, ExpectSettings, Http, Kept};
+pub use http::{CommonBody, CommonFields, EventSettings, ExpectSettings, Http, Kept};
 pub use load::{Generator, Load, Stop};
 pub use outputs::{Monitoring, Outputs};
 pub use transport::{Connections, ReachSettings, TimeoutSettings, TlsSettings};
@@ -43,6 +43,8 @@ table! {
         schema: SchemaSource,
         /// The options of every call.
         options: CallOptions,
+        /// How the responses of HTTP requests are read.
+        events: EventSettings,
         /// The fields of every request and every call.
         fields: CommonFields,
         /// The body of every HTTP request without its own.

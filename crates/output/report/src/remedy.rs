@@ -182,6 +182,10 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
             "counted in the latency as at least this long; --timeout sets the limit (gRPC: \
              --deadline)"
         }
+        Outcome::TimeoutGap => {
+            "counted in the latency as at least this long; --gap-timeout sets the limit"
+        }
+        Outcome::EventsType => "leave --events out, or request a URL that sends an event stream",
         Outcome::LimitMessage => "raise --max-receive, or request smaller messages",
         Outcome::TimeoutPing => {
             "the connection was dead or the server hung; --ping-timeout sets the limit"

@@ -148,6 +148,7 @@ fn get(url: &str) -> HttpRequest {
         step: url.to_owned(),
         data: None,
         call: None,
+        events: None,
         expect: None,
         inspection: None,
     }

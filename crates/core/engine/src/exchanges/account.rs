@@ -237,6 +237,16 @@ impl Account {
         self.has_head = true;
     }
 
+    /// Sets the deadline of the next event of a response, which comes `limit` from now at the
+    /// latest, and not after the end of the whole exchange.
+    #[inline]
+    pub(super) fn expect_event(&mut self, limit: Nanos, now: Nanos) {
+        self.times.deadline = match limit {
+            Nanos::MAX => self.times.ends_by,
+            limit => self.times.ends_by.min(now + limit),
+        };
+    }
+
     /// Notes violations that were accepted in the response.
     #[inline]
     pub(super) const fn note_leniencies(&mut self, leniencies: Leniencies) {

@@ -162,7 +162,10 @@ impl BodyUse {
 }
 
 /// The decoder of a body with these fields; `None` if the body is not coded.
-fn decoder(fields: &Fields<'_>, limit: u64) -> Result<Option<Box<Decoder>>, Failure> {
+///
+/// # Errors
+/// If the coding is unknown.
+pub(super) fn decoder(fields: &Fields<'_>, limit: u64) -> Result<Option<Box<Decoder>>, Failure> {
     let Some(coding) = fields.find("content-encoding") else {
         return Ok(None);
     };
@@ -176,6 +179,7 @@ fn is_gzip(fields: &Fields<'_>) -> bool {
     coding.is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"gzip"))
 }
 
-fn failure(error: &Error) -> Failure {
+/// The failure of a body that cannot be decoded.
+pub(super) fn failure(error: &Error) -> Failure {
     Failure::with(coding_outcome(error), error.to_string())
 }

@@ -11,8 +11,9 @@
 //! length of a message, its compression and its contents before they arrive here.
 
 use super::context::{Continuation, KindContext};
+use super::events::EventState;
 use super::exchange::Exchange;
-use super::message_stream::{BrokenMessage, Framing, MessageStream};
+use super::message_stream::{BrokenMessage, Framing, Inspected, MessageStream};
 use super::messages::OutgoingMessages;
 use super::tools::Codecs;
 use crate::blame::{Failure, call_verdict, grpc_code};
@@ -31,7 +32,7 @@ pub(super) struct CallState {
     replies: MessageStream<Reply>,
 }
 
-/// The messages of an exchange, in both directions. One box contains both, so that an entry fits in
+/// The messages of an exchange, in both directions. One box contains all, so that an entry fits in
 /// four cache lines.
 #[derive(Debug, Default)]
 pub(super) struct MessageState {
@@ -39,6 +40,8 @@ pub(super) struct MessageState {
     pub(super) out: OutgoingMessages,
     /// The replies of a call.
     pub(super) replies: CallState,
+    /// An event stream; `None` until the entry has had one.
+    pub(super) events: Option<Box<EventState>>,
 }
 
 impl Default for CallState {
@@ -53,6 +56,8 @@ impl Default for CallState {
 impl Framing for Reply {
     type Violation = Violation;
 
+    const INSPECTED: Inspected = Inspected::First;
+
     fn count(&self) -> u64 {
         self.messages()
     }
@@ -61,11 +66,12 @@ impl Framing for Reply {
     fn read(
         &mut self,
         bytes: &[u8],
+        now: Nanos,
         codecs: &mut Codecs,
-        mut each: impl FnMut(&[u8]),
+        mut each: impl FnMut(&[u8], Nanos),
     ) -> Result<(), Violation> {
         let decompressor = &mut codecs.decompressor;
-        self.data(bytes, decompressor, |message| each(message.payload))
+        self.data(bytes, decompressor, |message| each(message.payload, now))
     }
 }
 
@@ -126,12 +132,12 @@ impl CallState {
         end: bool,
     ) -> Continuation {
         let check = call.plan.reply_check.as_deref();
-        let messages = match self.replies.read(cx, check, bytes) {
-            Ok(messages) => messages,
+        let came = match self.replies.read(cx, check, bytes) {
+            Ok(came) => came,
             Err(broken) => return broken_off(cx, broken),
         };
-        if messages > 0 && call.plan.kind.server_streams() {
-            self.replies.note_streamed(cx, messages);
+        if came.count > 0 && call.plan.kind.server_streams() {
+            self.replies.note_streamed(cx, came);
             // The call has received everything that the plan wants, which is not a failure.
             if self.replies.has(call.plan.streaming.receive) {
                 return match end {

@@ -348,7 +348,13 @@ impl<'a> ExchangeHandler<'a> {
     #[inline(always)]
     fn go_on(&mut self, id: ExchangeId, continuation: Continuation, now: Nanos) -> Then {
         match continuation {
-            Continuation::GoOn => Then::GoOn,
+            Continuation::GoOn => {
+                if self.exchanges.rules.gap_min.is_some() {
+                    let deadline = self.exchanges.entry(id).exchange.account.times.deadline;
+                    self.exchanges.note_deadline(deadline);
+                }
+                Then::GoOn
+            }
             Continuation::Redirect => {
                 let cut = !self.exchanges.entry(id).exchange.account.is_written();
                 self.exchanges.lists.push_todo(Todo::Follow { id, now });

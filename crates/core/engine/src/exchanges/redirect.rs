@@ -273,6 +273,7 @@ fn redirected(
         step: request.step.clone(),
         data: None,
         call: None,
+        events: request.events,
         expect: request.expect,
         inspection: request.inspection.clone(),
     })

@@ -53,13 +53,20 @@ impl ResponseState {
         fields: Fields<'_>,
         ahead: Ahead,
     ) -> Continuation {
-        cx.exchange.account.set_status(status);
-        if cx.rules.reads() {
-            read_head(outgoing, cx, &fields);
-        }
-        if matches!(status, 300..=399) {
-            outgoing.note_redirect(cx, status, fields);
-        }
+        note_head(outgoing, cx, status, fields);
+        self.expect_body(outgoing, cx, status, fields, ahead)
+    }
+
+    /// Chooses the use of the body that follows the head.
+    #[inline(always)]
+    pub(super) fn expect_body(
+        &mut self,
+        outgoing: &OutgoingRequest,
+        cx: &mut KindContext<'_>,
+        status: u16,
+        fields: Fields<'_>,
+        ahead: Ahead,
+    ) -> Continuation {
         match ahead {
             Ahead::Nothing => complete(outgoing, cx),
             Ahead::NoBody => Continuation::GoOn,
@@ -81,7 +88,7 @@ impl ResponseState {
 
     /// Samples the body of a response with an unexpected status, whose head has arrived.
     #[cold]
-    fn sample_body(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
+    pub(super) fn sample_body(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
         exchange.look.get_or_insert_default().clear();
         self.body = BodyUse::sample(FAILED_BODY_BYTES, fields);
     }
@@ -95,6 +102,13 @@ impl ResponseState {
         // The sample is only shown: a body that cannot be decoded completely is kept up to the
         // error.
         let _undecodable = body.read(bytes, Some(look));
+    }
+
+    /// Adds a piece of a body that is sampled.
+    #[cold]
+    pub(super) fn add_sample(&mut self, exchange: &mut Exchange, bytes: &[u8]) {
+        // The sample is only shown: a body that cannot be decoded is kept up to the error.
+        let _undecodable = self.body.read(bytes, exchange.look.as_deref_mut());
     }
 
     /// Receives a piece of the body, decoded from its framing.
@@ -161,6 +175,23 @@ impl ResponseState {
             return Ok(());
         }
         self.body.finish()
+    }
+}
+
+/// Notes the status of a response, its redirect, and the part of its head that is needed.
+#[inline(always)]
+pub(super) fn note_head(
+    outgoing: &mut OutgoingRequest,
+    cx: &mut KindContext<'_>,
+    status: u16,
+    fields: Fields<'_>,
+) {
+    cx.exchange.account.set_status(status);
+    if cx.rules.reads() {
+        read_head(outgoing, cx, &fields);
+    }
+    if matches!(status, 300..=399) {
+        outgoing.note_redirect(cx, status, fields);
     }
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Rules {
     pub(super) renders_late: bool,
     /// Whether any request has a different limit than the pool.
     has_limits: bool,
+    /// The shortest maximum time between two events, if any event stream has one.
+    pub(super) gap_min: Option<Nanos>,
     /// Whether every exchange is judged only by its status, except for redirects.
     pub(super) is_plain: bool,
     opening: Opening,
@@ -76,7 +78,12 @@ impl Rules {
     pub(super) fn new(prepared: Arc<PreparedPool>) -> Self {
         let (pool, requests) = (prepared.pool(), &prepared.requests);
         let reading = Reading::for_pool(pool, requests);
-        let has_calls = requests.iter().any(Request::is_call);
+        let reads_messages = |request: &Request| request.is_call() || request.events().is_some();
+        let has_messages = requests.iter().any(reads_messages);
+        let gaps = requests
+            .iter()
+            .filter_map(Request::events)
+            .map(|events| events.gap);
         Self {
             measure_from: prepared.generator().warmup.span(),
             limit: pool.timeouts.total,
@@ -84,7 +91,8 @@ impl Rules {
             expect: pool.expect,
             has_limits: requests.iter().any(Request::has_limit),
             renders_late: requests.iter().any(Request::is_rendered_late),
-            is_plain: reading == Reading::Status && !has_calls,
+            gap_min: gaps.filter(|gap| *gap < Nanos::MAX).min(),
+            is_plain: reading == Reading::Status && !has_messages,
             opening: pool.connections.opening,
             reading,
             prepared,
@@ -177,7 +185,9 @@ impl Rules {
     pub(super) fn never_accepts(&self, request: &Request, status: u16) -> bool {
         match &request.kind {
             ExchangeKind::Call(call) => !(1..=16).any(|code| call.plan.expect.accepts(code)),
-            ExchangeKind::Response => self.judge_request(request, status) != Outcome::Ok,
+            ExchangeKind::Response | ExchangeKind::Events(_) => {
+                self.judge_request(request, status) != Outcome::Ok
+            }
         }
     }
 }

@@ -13,13 +13,14 @@
 //!
 //! The request's [`Form`](crate::prepare::Form) selects the verbs of the request, and its
 //! [`ExchangeKind`] the verbs of the response. Each is matched once per verb, and the state for it
-//! exists in every exchange. Another kind (an event stream, a socket) needs a variant of
+//! exists in every exchange. Another kind (a socket) needs a variant of
 //! [`ExchangeKind`], an arm here, and a file with its state; the handler, the transport and the
 //! wires stay unchanged.
 
 use super::account;
 use super::call::{self, CallState, MessageState};
 use super::context::{BodyStep, Continuation, KindContext, TimerStep};
+use super::events::{EventState, ResponseParts};
 use super::exchange::Exchange;
 use super::messages::OutgoingMessages;
 use super::outgoing::OutgoingRequest;
@@ -67,22 +68,51 @@ impl ExchangeState {
         &mut self.messages.get_or_insert_default().replies
     }
 
+    /// The event stream, with the parts that it is read with.
+    #[inline]
+    fn events_mut(&mut self) -> (&mut EventState, ResponseParts<'_>) {
+        let messages = self.messages.get_or_insert_default();
+        let parts = ResponseParts {
+            response: &mut self.response,
+            outgoing: &mut self.outgoing,
+        };
+        (messages.events.get_or_insert_default(), parts)
+    }
+
+    /// The event stream, if its head has come.
+    fn events(&self) -> Option<&EventState> {
+        self.messages
+            .as_deref()
+            .and_then(|messages| messages.events.as_deref())
+    }
+
+    /// Forgets the response of the previous attempt.
+    #[inline]
+    fn begin_response(&mut self) {
+        self.response.begin_attempt();
+        if let Some(messages) = &mut self.messages
+            && let Some(events) = &mut messages.events
+        {
+            events.begin_attempt();
+        }
+    }
+
     /// Discards the response of a failed attempt, before the next attempt.
     #[cold]
     pub(super) fn begin_again(&mut self) {
-        self.response.begin_attempt();
+        self.begin_response();
         self.outgoing.begin_again();
     }
 
     /// Discards the redirect response, before the attempt of the redirected request.
     pub(super) fn begin_hop(&mut self) {
-        self.response.begin_attempt();
+        self.begin_response();
     }
 
     /// Drops everything that the exchange needed; the memory is kept for the next exchange.
     #[inline]
     pub(super) fn end_exchange(&mut self) {
-        self.response.begin_attempt();
+        self.begin_response();
         self.outgoing.end_exchange();
     }
 }
@@ -154,9 +184,13 @@ impl ExchangeState {
 impl ExchangeState {
     /// Whether the bytes of the response's body are needed.
     #[inline]
-    pub(super) const fn reads_body(&self, request: &Request) -> bool {
+    pub(super) fn reads_body(&self, request: &Request) -> bool {
         match &request.kind {
             ExchangeKind::Response => self.response.reads_body(),
+            ExchangeKind::Events(_) => {
+                let events = self.events();
+                events.is_none_or(|events| events.reads_body(&self.response))
+            }
             ExchangeKind::Call(_) => true,
         }
     }
@@ -176,6 +210,10 @@ impl ExchangeState {
                 let outgoing = &mut self.outgoing;
                 self.response.head(outgoing, cx, status, fields, ahead)
             }
+            ExchangeKind::Events(_) => {
+                let (events, parts) = self.events_mut();
+                events.head(parts, cx, status, fields, ahead)
+            }
             ExchangeKind::Call(call) => self.replies().head(call, cx, status, fields, ahead),
         }
     }
@@ -191,6 +229,10 @@ impl ExchangeState {
         let request = cx.request;
         match &request.kind {
             ExchangeKind::Response => self.response.data(&self.outgoing, cx, bytes, end),
+            ExchangeKind::Events(_) => {
+                let (events, parts) = self.events_mut();
+                events.data(parts, cx, bytes, end)
+            }
             ExchangeKind::Call(call) => self.replies().data(call, cx, bytes, end),
         }
     }
@@ -206,6 +248,10 @@ impl ExchangeState {
         let request = cx.request;
         match &request.kind {
             ExchangeKind::Response => self.response.trailers(&self.outgoing, cx),
+            ExchangeKind::Events(_) => {
+                let (events, parts) = self.events_mut();
+                events.trailers(parts, cx)
+            }
             ExchangeKind::Call(call) => self.replies().trailers(call, cx, fields),
         }
     }
@@ -218,7 +264,15 @@ impl ExchangeState {
         cx: &mut KindContext<'_>,
         leniencies: Leniencies,
     ) -> Continuation {
-        self.response.end_message(&self.outgoing, cx, leniencies)
+        match &cx.request.kind {
+            ExchangeKind::Events(_) => {
+                let (events, parts) = self.events_mut();
+                events.end_message(parts, cx, leniencies)
+            }
+            ExchangeKind::Response | ExchangeKind::Call(_) => {
+                self.response.end_message(&self.outgoing, cx, leniencies)
+            }
+        }
     }
 }
 
@@ -232,30 +286,36 @@ impl ExchangeState {
         resend: Resend,
     ) -> Option<Nanos> {
         match &cx.request.kind {
-            ExchangeKind::Response => response::pause_before_resend(&self.outgoing, cx, resend),
+            ExchangeKind::Response | ExchangeKind::Events(_) => {
+                response::pause_before_resend(&self.outgoing, cx, resend)
+            }
             ExchangeKind::Call(_) => call::pause_before_resend(resend),
         }
     }
 
     /// The failure of an exchange whose connection or stream has failed.
     pub(super) fn failure(&self, cx: &KindContext<'_>, failure: Failure) -> Failure {
-        match &cx.request.kind {
-            ExchangeKind::Response => {
+        match (&cx.request.kind, self.events()) {
+            (ExchangeKind::Events(_), Some(events)) => events.failure(&self.outgoing, cx, failure),
+            (ExchangeKind::Response | ExchangeKind::Events(_), _) => {
                 let failure = cx.exchange.account.cut_off(failure);
                 response::incomplete(&self.outgoing, cx.rules, cx.exchange, failure)
             }
-            ExchangeKind::Call(call) => call::failure(call, cx, failure),
+            (ExchangeKind::Call(call), _) => call::failure(call, cx, failure),
         }
     }
 
     /// The failure of an exchange whose time is up after a connection has taken it.
     pub(super) fn lateness(&self, rules: &Rules, exchange: &Exchange, now: Nanos) -> Failure {
-        match &rules.request(exchange).kind {
-            ExchangeKind::Response => {
+        match (&rules.request(exchange).kind, self.events()) {
+            (ExchangeKind::Events(_), Some(events)) => {
+                events.lateness(&self.outgoing, rules, exchange, now)
+            }
+            (ExchangeKind::Response | ExchangeKind::Events(_), _) => {
                 let failure = Failure::from_outcome(exchange.account.lateness(now));
                 response::incomplete(&self.outgoing, rules, exchange, failure)
             }
-            ExchangeKind::Call(_) => Failure::from_outcome(call::lateness(exchange, now)),
+            (ExchangeKind::Call(_), _) => Failure::from_outcome(call::lateness(exchange, now)),
         }
     }
 

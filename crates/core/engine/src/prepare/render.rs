@@ -206,6 +206,11 @@ pub(crate) fn own_fields(
     let waits = request.body.0.is_some() && pool.http.expect_continue != ExpectContinue::No;
     let fields = [
         ("User-Agent", Some(USER_AGENT.to_owned())),
+        // As browsers do (HTML standard, section 9.2.2).
+        (
+            "Accept",
+            request.events.map(|_| "text/event-stream".to_owned()),
+        ),
         ("Accept-Encoding", codings.map(str::to_owned)),
         ("Authorization", basic_credentials(&request.url)),
         (

@@ -12,7 +12,7 @@ use super::stream::{CallRequest, MessageRequest, StreamRequest, call, messages, 
 use super::varying::{VaryingRequest, varying};
 use crate::id::LaneId;
 use crate::protocol::Protocol;
-use drumfire_plan::{Expect, HttpRequest, Inspection, Pool, RequestData, TRACEPARENT};
+use drumfire_plan::{EventStream, Expect, HttpRequest, Inspection, Pool, RequestData, TRACEPARENT};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -50,6 +50,8 @@ pub(crate) enum Form {
 pub(crate) enum ExchangeKind {
     /// An HTTP response.
     Response,
+    /// An HTTP response that is a stream of events.
+    Events(EventStream),
     /// The replies of a gRPC call.
     Call(Box<CallRequest>),
 }
@@ -57,9 +59,10 @@ pub(crate) enum ExchangeKind {
 impl ExchangeKind {
     /// The kind of a planned request.
     fn for_request(planned: &HttpRequest) -> Self {
-        match &planned.call {
-            Some(planned) => Self::Call(Box::new(call(planned))),
-            None => Self::Response,
+        match (&planned.call, planned.events) {
+            (Some(planned), _) => Self::Call(Box::new(call(planned))),
+            (None, Some(events)) => Self::Events(events),
+            (None, None) => Self::Response,
         }
     }
 }
@@ -98,6 +101,14 @@ impl Request {
         matches!(self.kind, ExchangeKind::Call(_))
     }
 
+    /// How the response is read as an event stream, if it is.
+    pub(crate) const fn events(&self) -> Option<&EventStream> {
+        match &self.kind {
+            ExchangeKind::Events(events) => Some(events),
+            ExchangeKind::Response | ExchangeKind::Call(_) => None,
+        }
+    }
+
     /// Whether each exchange of the request carries a trace id.
     pub(crate) fn is_traced(&self) -> bool {
         let data: &dyn RequestData = match &self.form {
@@ -118,7 +129,7 @@ impl Request {
     pub(crate) fn limit(&self, total: Nanos) -> Nanos {
         match &self.kind {
             ExchangeKind::Call(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
-            ExchangeKind::Response => self.timeout.unwrap_or(total),
+            ExchangeKind::Response | ExchangeKind::Events(_) => self.timeout.unwrap_or(total),
         }
     }
 

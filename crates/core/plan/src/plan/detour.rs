@@ -139,6 +139,7 @@ const fn of_request(request: &HttpRequest) -> &Origin {
         data: _,
         // A call goes to the server of the URL.
         call: _,
+        events: _,
         method: _,
         body: _,
         step: _,

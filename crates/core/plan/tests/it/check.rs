@@ -20,6 +20,7 @@ fn request() -> HttpRequest {
         step: "login".to_owned(),
         data: None,
         call: None,
+        events: None,
         expect: None,
         inspection: None,
     }

@@ -5,7 +5,9 @@
 //! the form notes.
 
 use super::Ammo;
-use crate::{CallOptions, Count, ExpectSettings, Field, Fields, Payload, Stream, Switch, Text};
+use crate::{
+    CallOptions, Count, EventSettings, ExpectSettings, Field, Fields, Payload, Stream, Switch, Text,
+};
 
 /// A request, or a list of requests.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +26,8 @@ pub struct Request {
     pub stream: Stream,
     /// The options of the call.
     pub options: CallOptions,
+    /// How the response of a request other than a call is read.
+    pub events: EventSettings,
     /// The conditions under which the response is ok.
     pub expect: ExpectSettings,
     /// The timeout of a request other than a call.
@@ -44,6 +48,7 @@ impl Request {
             data: Data::default(),
             stream: Stream::default(),
             options: CallOptions::default(),
+            events: EventSettings::default(),
             expect: ExpectSettings::default(),
             timeout: None,
             take: Vec::new(),

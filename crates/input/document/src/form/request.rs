@@ -12,8 +12,8 @@ use crate::keys::schema::{self, Definitions};
 use crate::keys::tree::Tree;
 use crate::keys::{Flag, Group, KeyValue, On};
 use crate::{
-    Ask, CallOptions, Count, Data, ExpectSettings, Field, Fields as Carried, Payload, Place,
-    Placed, Request, Stream, Switch, Text,
+    Ask, CallOptions, Count, Data, EventSettings, ExpectSettings, Field, Fields as Carried,
+    Payload, Place, Placed, Request, Stream, Switch, Text,
 };
 use serde_json::Value;
 
@@ -73,6 +73,7 @@ table! {
         data: CallPayload,
         coding: Coding,
         options: CallOptions,
+        events: EventSettings,
         ammo: AmmoKeys,
     ]
 }
@@ -180,6 +181,10 @@ impl Keys {
                 &["timeout"],
                 "for HTTP requests; for a call, use `deadline`",
             );
+            misplaced(
+                &["read", "gap_timeout", "max_events"],
+                "for HTTP requests; the messages of a call are read one by one anyway",
+            );
             let body = [
                 "body",
                 "body_file",
@@ -242,6 +247,7 @@ impl Keys {
             },
             stream,
             options: self.options,
+            events: self.events,
             expect: self.expect,
             timeout: self.timeout,
             take: self.take,
@@ -263,6 +269,7 @@ impl Keys {
                 stream: request.stream.clone(),
             },
             options: request.options.clone(),
+            events: request.events.clone(),
             expect: request.expect.clone(),
             timeout: request.timeout.clone(),
             take: request.take.clone(),

@@ -2,7 +2,7 @@
 
 use crate::keys::fields::{nested, table};
 use crate::keys::{Flag, Group, Number, On};
-use crate::{Field, Payload, Place, Switch, Text};
+use crate::{Count, Field, Payload, Place, Switch, Text};
 
 table! {
     /// The protocol of the target.
@@ -52,6 +52,24 @@ table! {
         xml: Vec<Field> = "Checks of values in an XML body, by XPath";
         css: Vec<Field> = "Checks of elements in an HTML body, by CSS selector";
         js: Option<Text> = "Function of the pool's script that judges the response";
+    } []
+}
+
+table! {
+    /// How the responses of HTTP requests are read.
+    pub struct EventSettings [] {
+        read: Option<Text> =
+            "How to read a response: as one `body` (the default), or as `events`, that is, server-sent events, each counted and timed",
+            Flag::new(Group::Request, "--events",
+                "Read responses as server-sent events, each counted and timed").sets("events");
+        gap_timeout: Option<Text> =
+            "Maximum time without an event, such as `10s`; `0` (the default) means no limit",
+            Flag::new(Group::Timeouts, "--gap-timeout <TIME>",
+                "Maximum time from one event to the next [default: no limit]").on(On::HTTP).needs("events");
+        max_events: Option<Count> =
+            "Number of events after which drumfire ends the exchange, which is not a failure",
+            Flag::new(Group::Request, "--max-events <N>",
+                "End an exchange after N events (not a failure)").needs("events");
     } []
 }
 

@@ -190,6 +190,12 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn events()(read in some(), gap_timeout in some(), max_events in count()) -> EventSettings {
+        EventSettings { read, gap_timeout, max_events }
+    }
+}
+
+prop_compose! {
     fn common_body()(payload in body_payload(), lines in switch(), order in some()) -> CommonBody {
         CommonBody { payload, lines, order }
     }
@@ -198,11 +204,11 @@ prop_compose! {
 prop_compose! {
     fn settings()(reach in reach().boxed(), http in http().boxed(),
                   connections in connections().boxed(), timeouts in timeouts().boxed(),
-                  tls in tls().boxed(), schema in schema().boxed(), options in options().boxed(),
+                  tls in tls().boxed(), schema in schema().boxed(), options in options().boxed(), events in events().boxed(),
                   headers in listed(), metadata in listed(), traceparent in switch(), body in common_body().boxed(),
                   templates in some(), script in some(), samples in switch(), transcripts in some())
         -> Settings {
-            Settings { reach, http, connections, timeouts, tls, schema, options,
+            Settings { reach, http, connections, timeouts, tls, schema, options, events,
                        fields: CommonFields { headers, metadata, traceparent }, body, templates,
                        script, kept: Kept { samples, transcripts } }
         }
@@ -228,7 +234,7 @@ fn http_request() -> impl Strategy<Value = Request> {
         true => Ask::List { method, file: url },
         false => Ask::Url { method, url },
     });
-    let looks = (expect(), listed(), some());
+    let looks = (expect(), listed(), some(), events());
     (
         ask,
         some(),
@@ -240,12 +246,22 @@ fn http_request() -> impl Strategy<Value = Request> {
         looks,
     )
         .prop_map(
-            |(ask, name, fields, payload, templates, lines, order, (expect, take, timeout))| {
+            |(
+                ask,
+                name,
+                fields,
+                payload,
+                templates,
+                lines,
+                order,
+                (expect, take, timeout, events),
+            )| {
                 Request {
                     name,
                     expect,
                     take,
                     timeout,
+                    events,
                     fields: Fields::Listed(fields),
                     data: Data {
                         payload,
@@ -316,6 +332,7 @@ fn call() -> impl Strategy<Value = Request> {
             data,
             stream,
             options,
+            events: EventSettings::default(),
             expect: ExpectSettings::default(),
             timeout: None,
             take: Vec::new(),

@@ -1,0 +1,14 @@
+//! Event streams: how a response is read as server-sent events.
+
+use drumfire_units::Nanos;
+
+/// How the response of a request is read as an event stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventStream {
+    /// The maximum time without an event, from the response's head or from the previous event to the
+    /// next one or to the end of the stream; [`Nanos::MAX`] means no limit.
+    pub gap: Nanos,
+    /// The number of events after which the exchange ends; `None` means that the server ends the
+    /// stream.
+    pub receive: Option<u64>,
+}
