@@ -103,12 +103,15 @@ fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     rows.push(("failed", &latency.failed));
     let iterations = summary.total.iterations.iter();
     rows.extend(iterations.map(|of| ("iteration", &of.time)));
-    rows.push(("1st message", &summary.total.messages.first));
-    rows.push(("message gap", &summary.total.messages.gap));
+    let messages = &summary.total.messages;
+    let (first, gap) = match messages.are_events() {
+        true => ("1st event", "event gap"),
+        false => ("1st message", "message gap"),
+    };
+    rows.push((first, &messages.first));
+    rows.push((gap, &messages.gap));
     // Messages in one packet have no gap. If all gaps are zero, the row shows nothing.
-    rows.retain(|(name, times)| {
-        times.count() > 0 && (*name != "message gap" || times.max() > Nanos::ZERO)
-    });
+    rows.retain(|(name, times)| times.count() > 0 && (*name != gap || times.max() > Nanos::ZERO));
     rows
 }
 

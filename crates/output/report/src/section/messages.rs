@@ -1,4 +1,4 @@
-//! The table of messages: the counts of each step that streams, and the times of its messages.
+//! The table of messages or events: the counts of each step that streams, and their times.
 //!
 //! A reply with a single message has no times of messages, because its response time is the same.
 
@@ -45,27 +45,38 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
             extent.rows
         )
     });
-    let explanation = "Messages of each step that streams: `1st` is the time from the first write \
-        of a request to its first message, `gap` the time from one message to the next.";
-    let section = Section::table("messages", "Messages by step", grid(&rows), explanation)?;
+    let are_events = rows.iter().all(|(_, messages)| messages.are_events());
+    let (title, explanation) = match are_events {
+        true => (
+            "Events by step",
+            "Events of each step that reads event streams: `1st` is the time from the first write \
+             of a request to its first event, `gap` the time from one event to the next.",
+        ),
+        false => (
+            "Messages by step",
+            "Messages of each step that streams: `1st` is the time from the first write of a \
+             request to its first message, `gap` the time from one message to the next.",
+        ),
+    };
+    let section = Section::table("messages", title, grid(&rows, are_events), explanation)?;
     Some(section.remarked(remark))
 }
 
-/// The table of these steps.
-fn grid(rows: &[(&str, &Messages)]) -> Grid {
-    let mut columns = vec![
-        Column::names("step"),
-        Column::numbers("sent", 2),
-        Column::numbers("received", 1),
-    ];
+/// The table of these steps. A client sends no events.
+fn grid(rows: &[(&str, &Messages)], are_events: bool) -> Grid {
+    let mut columns = vec![Column::names("step")];
+    if !are_events {
+        columns.push(Column::numbers("sent", 2));
+    }
+    columns.push(Column::numbers("received", 1));
     let quantiles = FIRST.into_iter().chain(GAP);
     columns.extend(quantiles.map(|(heading, _, order)| Column::numbers(heading, order)));
     let rows = rows.iter().map(|(name, messages)| {
-        let mut cells = vec![
-            Cell::url(name),
-            Cell::count(messages.sent),
-            Cell::count(messages.received),
-        ];
+        let mut cells = vec![Cell::url(name)];
+        if !are_events {
+            cells.push(Cell::count(messages.sent));
+        }
+        cells.push(Cell::count(messages.received));
         cells.extend(FIRST.map(|(_, q, _)| Cell::quantile(&messages.first, q)));
         cells.extend(GAP.map(|(_, q, _)| Cell::quantile(&messages.gap, q)));
         cells.into()

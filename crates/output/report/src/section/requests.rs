@@ -1,4 +1,4 @@
-//! The counts of requests, iterations and messages, and their rates.
+//! The counts of requests, iterations, messages and events, and their rates.
 //!
 //! The counts of requests add up: each due request is in exactly one of them. Counts that every
 //! reader looks for are there even if they are 0; others only if there are any.
@@ -8,13 +8,14 @@ use crate::line::Ink;
 use crate::quantity::{count, rate, sent_or_begun, share};
 use drumfire_measure::{Counts, Summary};
 
-/// A line each for requests, the rate, iterations and messages.
+/// A line each for requests, the rate, iterations, and messages or events.
 pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let lines = [
         ("Requests", requests(summary)),
         ("Rate", achieved(summary)),
         ("Iterations", iterations(summary)),
         ("Messages", messages(summary)),
+        ("Events", events(summary)),
     ];
     let bodies = lines.map(|(label, items)| Body::Facts(Facts::items(label, items)));
     let explanation = "Every due request counts exactly once: sent, dropped or never sent. Every \
@@ -110,18 +111,29 @@ fn iterations(summary: &Summary) -> Vec<Cell> {
 /// calls were to send and did not.
 fn messages(summary: &Summary) -> Vec<Cell> {
     let messages = &summary.total.messages;
-    if !messages.any() {
+    if !messages.any() || messages.are_events() {
         return Vec::new();
     }
-    let seconds = (summary.duration.0 as f64 / 1e9).max(1e-9);
-    let item = |n: u64, what: &str| {
-        let per_s = rate(n as f64 / seconds);
-        Cell::new(format!("{} {what} ({per_s})", count(n)))
-    };
     let mut items = vec![
-        item(messages.sent, "sent"),
-        item(messages.received, "received"),
+        flow(summary, messages.sent, "sent"),
+        flow(summary, messages.received, "received"),
     ];
     items.extend(some(messages.unsent, "unsent", Ink::Warn));
     items
+}
+
+/// The events of event streams, with their rate over the measured span.
+fn events(summary: &Summary) -> Vec<Cell> {
+    let messages = &summary.total.messages;
+    match messages.are_events() {
+        true => vec![flow(summary, messages.received, "received")],
+        false => Vec::new(),
+    }
+}
+
+/// A count of messages, with its rate over the measured span.
+fn flow(summary: &Summary, n: u64, what: &str) -> Cell {
+    let seconds = (summary.duration.0 as f64 / 1e9).max(1e-9);
+    let per_s = rate(n as f64 / seconds);
+    Cell::new(format!("{} {what} ({per_s})", count(n)))
 }
