@@ -15,7 +15,7 @@ pub(crate) fn events(request: &Request, pool: &Pool, scope: &mut Scope<'_>) -> O
     let reads_events = scope.word(written.read.as_ref(), &ways, "way to read a response");
     let gap = span(written.gap_timeout.as_ref(), scope);
     if let Some(count) = &written.max_events {
-        let message = "an exchange receives at least 1 event; leave `max_events` out for no limit";
+        let message = "an exchange receives at least 1 event; leave it out for no limit";
         scope.found.add_if(count.value == 0, &count.place, message);
     }
     if reads_events != Some(true) {

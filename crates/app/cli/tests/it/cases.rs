@@ -27,6 +27,7 @@ cases![
     capacity,
     check,
     comparing,
+    events,
     expectations,
     feeds,
     first_use,

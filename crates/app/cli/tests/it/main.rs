@@ -34,6 +34,7 @@ mod dialect_pipes;
 mod dialect_words;
 mod docs;
 mod echoed_secrets;
+mod event_servers;
 mod examples;
 mod faults;
 mod feeds;

@@ -6,6 +6,7 @@ mod clocks;
 mod control;
 mod cookies;
 mod counts;
+mod events;
 mod failures;
 mod growth;
 mod grpc;
