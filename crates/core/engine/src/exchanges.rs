@@ -26,6 +26,7 @@ mod call;
 mod context;
 mod cookies;
 mod entry;
+mod event_stream;
 mod events;
 mod exchange;
 mod handler;

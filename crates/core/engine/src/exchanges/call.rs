@@ -11,7 +11,7 @@
 //! length of a message, its compression and its contents before they arrive here.
 
 use super::context::{Continuation, KindContext};
-use super::events::EventState;
+use super::event_stream::EventState;
 use super::exchange::Exchange;
 use super::message_stream::{BrokenMessage, Framing, Inspected, MessageStream};
 use super::messages::OutgoingMessages;

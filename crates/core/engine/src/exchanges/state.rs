@@ -20,7 +20,8 @@
 use super::account;
 use super::call::{self, CallState, MessageState};
 use super::context::{BodyStep, Continuation, KindContext, TimerStep};
-use super::events::{EventState, ResponseParts};
+use super::event_stream::EventState;
+use super::events::{self, EventResponse};
 use super::exchange::Exchange;
 use super::messages::OutgoingMessages;
 use super::outgoing::OutgoingRequest;
@@ -70,13 +71,13 @@ impl ExchangeState {
 
     /// The event stream, with the parts that it is read with.
     #[inline]
-    fn events_mut(&mut self) -> (&mut EventState, ResponseParts<'_>) {
+    fn event_response(&mut self) -> EventResponse<'_> {
         let messages = self.messages.get_or_insert_default();
-        let parts = ResponseParts {
+        EventResponse {
+            state: messages.events.get_or_insert_default(),
             response: &mut self.response,
             outgoing: &mut self.outgoing,
-        };
-        (messages.events.get_or_insert_default(), parts)
+        }
     }
 
     /// The event stream, if its head has come.
@@ -189,7 +190,7 @@ impl ExchangeState {
             ExchangeKind::Response => self.response.reads_body(),
             ExchangeKind::Events(_) => {
                 let events = self.events();
-                events.is_none_or(|events| events.reads_body(&self.response))
+                events.is_none_or(|events| events::reads_body(events, &self.response))
             }
             ExchangeKind::Call(_) => true,
         }
@@ -210,10 +211,7 @@ impl ExchangeState {
                 let outgoing = &mut self.outgoing;
                 self.response.head(outgoing, cx, status, fields, ahead)
             }
-            ExchangeKind::Events(_) => {
-                let (events, parts) = self.events_mut();
-                events.head(parts, cx, status, fields, ahead)
-            }
+            ExchangeKind::Events(_) => self.event_response().head(cx, status, fields, ahead),
             ExchangeKind::Call(call) => self.replies().head(call, cx, status, fields, ahead),
         }
     }
@@ -229,10 +227,7 @@ impl ExchangeState {
         let request = cx.request;
         match &request.kind {
             ExchangeKind::Response => self.response.data(&self.outgoing, cx, bytes, end),
-            ExchangeKind::Events(_) => {
-                let (events, parts) = self.events_mut();
-                events.data(parts, cx, bytes, end)
-            }
+            ExchangeKind::Events(_) => self.event_response().data(cx, bytes, end),
             ExchangeKind::Call(call) => self.replies().data(call, cx, bytes, end),
         }
     }
@@ -248,10 +243,7 @@ impl ExchangeState {
         let request = cx.request;
         match &request.kind {
             ExchangeKind::Response => self.response.trailers(&self.outgoing, cx),
-            ExchangeKind::Events(_) => {
-                let (events, parts) = self.events_mut();
-                events.trailers(parts, cx)
-            }
+            ExchangeKind::Events(_) => self.event_response().trailers(cx),
             ExchangeKind::Call(call) => self.replies().trailers(call, cx, fields),
         }
     }
@@ -265,10 +257,7 @@ impl ExchangeState {
         leniencies: Leniencies,
     ) -> Continuation {
         match &cx.request.kind {
-            ExchangeKind::Events(_) => {
-                let (events, parts) = self.events_mut();
-                events.end_message(parts, cx, leniencies)
-            }
+            ExchangeKind::Events(_) => self.event_response().end_message(cx, leniencies),
             ExchangeKind::Response | ExchangeKind::Call(_) => {
                 self.response.end_message(&self.outgoing, cx, leniencies)
             }
@@ -296,7 +285,9 @@ impl ExchangeState {
     /// The failure of an exchange whose connection or stream has failed.
     pub(super) fn failure(&self, cx: &KindContext<'_>, failure: Failure) -> Failure {
         match (&cx.request.kind, self.events()) {
-            (ExchangeKind::Events(_), Some(events)) => events.failure(&self.outgoing, cx, failure),
+            (ExchangeKind::Events(_), Some(events)) => {
+                events::failure(events, &self.outgoing, cx, failure)
+            }
             (ExchangeKind::Response | ExchangeKind::Events(_), _) => {
                 let failure = cx.exchange.account.cut_off(failure);
                 response::incomplete(&self.outgoing, cx.rules, cx.exchange, failure)
@@ -309,7 +300,7 @@ impl ExchangeState {
     pub(super) fn lateness(&self, rules: &Rules, exchange: &Exchange, now: Nanos) -> Failure {
         match (&rules.request(exchange).kind, self.events()) {
             (ExchangeKind::Events(_), Some(events)) => {
-                events.lateness(&self.outgoing, rules, exchange, now)
+                events::lateness(events, &self.outgoing, rules, exchange, now)
             }
             (ExchangeKind::Response | ExchangeKind::Events(_), _) => {
                 let failure = Failure::from_outcome(exchange.account.lateness(now));
