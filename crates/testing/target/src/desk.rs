@@ -3,7 +3,8 @@
 use crate::answer::{AnswerPlan, Counting};
 use crate::clock;
 use crate::options::{Discipline, ServerOptions};
-use crate::planner::{BadParameter, CallPlan, Intent, Planner};
+use crate::parameter::BadParameter;
+use crate::planner::{CallPlan, Intent, Planner};
 use crate::request::{RequestBody, RequestHead};
 use crate::shared::{Shared, WorkerShared};
 use crate::shop::Shop;

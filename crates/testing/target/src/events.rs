@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Body, Pace, Piece};
 use crate::law::Law;
-use crate::planner::{BadParameter, parse};
+use crate::parameter::{BadParameter, parse};
 use crate::request::RequestHead;
 use drumfire_units::{Nanos, Xoshiro256};
 use std::collections::VecDeque;

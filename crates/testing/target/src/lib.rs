@@ -48,6 +48,7 @@ mod known;
 mod law;
 mod listener;
 mod options;
+mod parameter;
 mod peer;
 mod planner;
 mod rendered;

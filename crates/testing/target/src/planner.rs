@@ -9,6 +9,7 @@ use crate::events::EventsRequest;
 use crate::fault::Chance;
 use crate::grpc_code::GrpcCode;
 use crate::options::Behaviour;
+use crate::parameter::{BadParameter, parse};
 use crate::request::{RequestBody, RequestHead, encode};
 use crate::shared::Shared;
 use crate::shop::{ENTRY_MAX, Shop, ShopRequest};
@@ -16,10 +17,8 @@ use drumfire_corpus::StreamEnd;
 use drumfire_units::{Nanos, Xoshiro256};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use std::fmt;
 use std::io::Write as _;
 use std::num::NonZeroU32;
-use std::str::FromStr;
 use std::sync::Arc;
 
 /// The maximum size of a body that is built in memory before it is sent: compressed or chunked.
@@ -112,10 +111,6 @@ pub(crate) enum Keying {
     /// Also the header fields.
     Head,
 }
-
-/// An invalid query parameter; the text is the body of a 400.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct BadParameter(pub(crate) String);
 
 /// Plans the answers to requests; one per worker.
 pub(crate) struct Planner {
@@ -309,15 +304,6 @@ fn behaviour(defaults: &Behaviour, head: &RequestHead<'_>) -> Result<Behaviour, 
         }
     }
     Ok(behaviour)
-}
-
-pub(crate) fn parse<T: FromStr<Err: fmt::Display>>(
-    name: &str,
-    value: &str,
-) -> Result<T, BadParameter> {
-    value
-        .parse()
-        .map_err(|error| BadParameter(format!("{name}: {error}")))
 }
 
 /// The response of the conformance corpus that `?case=NAME` selects.
