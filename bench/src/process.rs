@@ -20,11 +20,14 @@ pub const SERVER_CORE: u32 = 1;
 /// The time between two checks whether a child has ended.
 const LOOK: Nanos = Nanos::from_millis(20);
 
-/// A program that stays on one core, with its threads.
+/// The cores of clients and servers with two threads each.
+pub const BOTH_CORES: &str = "0,1";
+
+/// A program that stays on one core, or on these cores, with its threads.
 #[must_use]
-pub fn pinned(core: u32, program: impl AsRef<OsStr>) -> Command {
+pub fn pinned(cores: impl ToString, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("taskset");
-    command.arg("-c").arg(core.to_string()).arg(program);
+    command.arg("-c").arg(cores.to_string()).arg(program);
     command
 }
 

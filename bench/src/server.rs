@@ -2,7 +2,7 @@
 //! is dropped.
 
 use crate::floor::Encryption;
-use crate::process::{Guarded, SERVER_CORE, cpu_so_far, pinned};
+use crate::process::{CLIENT_CORE, Guarded, SERVER_CORE, cpu_so_far, pinned};
 use crate::tool::Programs;
 use drumfire_net::Clock;
 use drumfire_units::Nanos;
@@ -23,6 +23,8 @@ const START_MAX: Nanos = Nanos::from_secs(5);
 pub enum Kind {
     /// nginx, one process.
     Nginx,
+    /// nginx, a process on each of two cores.
+    NginxPair,
     /// `drumfire serve`, one thread.
     Serve,
     /// `drumfire serve` with gRPC, one thread.
@@ -40,7 +42,7 @@ impl Kind {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Nginx => "nginx",
+            Self::Nginx | Self::NginxPair => "nginx",
             Self::Serve | Self::ServeGrpc => "`drumfire serve`",
             Self::Answer => "`answer`",
             Self::Nghttpd => "nghttpd",
@@ -53,6 +55,8 @@ impl Kind {
 #[derive(Debug)]
 pub struct Server {
     child: Guarded,
+    /// The process on the clients' core, which listens at the same address.
+    beside: Option<Guarded>,
     /// The command that starts the server.
     command: Command,
     kind: Kind,
@@ -85,7 +89,7 @@ impl Server {
                 }
                 command
             }
-            Kind::Nginx => nginx(programs, &folder, address, scheme)?,
+            Kind::Nginx | Kind::NginxPair => nginx(programs, &folder, address, scheme)?,
             Kind::Nghttpd => nghttpd(programs, &folder, address.port())?,
             Kind::Interop => {
                 let mut command = pinned(SERVER_CORE, installed(programs.interop.as_ref(), kind)?);
@@ -117,8 +121,13 @@ impl Server {
     ) -> Result<Self> {
         command.stdin(Stdio::null());
         command.stdout(Stdio::null()).stderr(Stdio::null());
+        let beside = match kind {
+            Kind::NginxPair => Some(Guarded(on_core(CLIENT_CORE, &command).spawn()?)),
+            _ => None,
+        };
         let server = Self {
             child: Guarded(command.spawn()?),
+            beside,
             command,
             kind,
             scheme,
@@ -231,7 +240,10 @@ impl Server {
     /// CPU time of the server so far.
     #[must_use]
     pub fn cpu(&self) -> Nanos {
-        cpu_so_far(self.child.0.id())
+        let processes = [Some(&self.child), self.beside.as_ref()];
+        let processes = processes.into_iter().flatten();
+        let cpu = processes.map(|process| cpu_so_far(process.0.id()).0);
+        Nanos(cpu.sum())
     }
 
     fn await_listening(&self) -> Result<()> {
@@ -301,6 +313,19 @@ const NGINX_COUNT: &str = "/requests";
 
 /// One nginx process, with bodies of 100 bytes at `/` and 1 kB at `/1k` from its configuration, and
 /// files of 10 kB and 100 kB.
+/// The command of a server, on another core.
+fn on_core(core: u32, command: &Command) -> Command {
+    let mut other = Command::new(command.get_program());
+    let cores = SERVER_CORE.to_string();
+    other.args(command.get_args().map(|arg| match arg == cores.as_str() {
+        true => core.to_string().into(),
+        false => arg.to_owned(),
+    }));
+    other.stdin(Stdio::null());
+    other.stdout(Stdio::null()).stderr(Stdio::null());
+    other
+}
+
 fn nginx(
     programs: &Programs,
     folder: &Folder,
@@ -337,7 +362,7 @@ fn nginx(
            client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
            uwsgi_temp_path {folder}; scgi_temp_path {folder};
            server {{
-             listen {address}{ssl} backlog=8192; {tls}
+             listen {address}{ssl} backlog=8192 reuseport; {tls}
              root {folder}; client_max_body_size 0;
              location = {NGINX_COUNT} {{ stub_status; }}
              location = / {{ return 200 {small}; }}

@@ -2,7 +2,7 @@
 
 use crate::claim::{self, Claim};
 use crate::machine;
-use crate::process::{self, CLIENT_CORE, Finished, MemoryWatch, pinned};
+use crate::process::{self, BOTH_CORES, CLIENT_CORE, Finished, MemoryWatch, pinned};
 use drumfire_units::Nanos;
 use std::fs;
 use std::io::{Error, Result};
@@ -173,6 +173,8 @@ pub struct Workload {
     pub url: String,
     /// The number of connections.
     pub connections: u32,
+    /// The threads of the tool: 1 on the clients' core, or 2 on both cores.
+    pub threads: u32,
     /// Whether connections are reused.
     pub reuse: Reuse,
     /// The length of the run, in seconds.
@@ -220,7 +222,7 @@ impl Tool {
         Ok((finished, claim))
     }
 
-    /// The command line, on the clients' core.
+    /// The command line, on the clients' core or on both.
     ///
     /// # Errors
     /// If the tool is not installed.
@@ -233,20 +235,32 @@ impl Tool {
             Self::Wrk => programs.wrk.as_ref().ok_or_else(missing)?,
             Self::Oha => programs.oha.as_ref().ok_or_else(missing)?,
         };
-        let mut command = pinned(CLIENT_CORE, program);
+        let mut command = match workload.threads {
+            1 => pinned(CLIENT_CORE, program),
+            _ => pinned(BOTH_CORES, program),
+        };
+        let threads = workload.threads;
         let seconds = workload.seconds;
         let connections = workload.connections.to_string();
         let closing = workload.reuse == Reuse::Close;
         match self {
             Self::Drumfire | Self::Stamped | Self::Wired | Self::Older => {
-                command.args(["http", "--threads=1", "-k", "-q", "--json=-"]);
+                command.args(["http", "-k", "-q", "--json=-"]);
+                command.args(["--threads", &threads.to_string()]);
                 command.args(["-c", &connections, "-z", &format!("{seconds}s")]);
                 command.args(closing.then_some("--no-keepalive"));
                 command.args((self == Self::Stamped).then_some("--clock=receive"));
                 command.args((self == Self::Wired).then_some("--clock=wire"));
             }
             Self::Wrk => {
-                command.args(["-t1", "-c", &connections, "-d", &format!("{seconds}s")]);
+                command.args([
+                    "-t",
+                    &threads.to_string(),
+                    "-c",
+                    &connections,
+                    "-d",
+                    &format!("{seconds}s"),
+                ]);
                 let header = ["-H", "Connection: close"];
                 command.args(header.iter().filter(|_| closing));
             }

@@ -21,6 +21,8 @@ pub struct Case {
     server: Kind,
     scheme: Encryption,
     path: &'static str,
+    /// The threads of each client.
+    threads: u32,
     reuse: Reuse,
     unit: Unit,
     /// The tools other than drumfire, and the target of the ratio to each.
@@ -41,6 +43,14 @@ pub const CASES: &[Case] = &[
             (Tool::FloorNet, None),
             (Tool::Oha, Some(Target::AtMost(0.55))),
         ],
+        ..PLAIN
+    },
+    Case {
+        name: "two-threads",
+        title: "keep-alive, 100 B, two threads and two nginx processes on the same two cores",
+        server: Kind::NginxPair,
+        threads: 2,
+        against: &[(Tool::Wrk, AT_MOST_WRK)],
         ..PLAIN
     },
     Case {
@@ -129,6 +139,7 @@ const PLAIN: Case = Case {
     server: Kind::Nginx,
     scheme: Encryption::Plain,
     path: "/",
+    threads: 1,
     reuse: Reuse::KeepAlive,
     unit: Unit::PerRequest,
     against: &[],
@@ -171,6 +182,7 @@ pub fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let workload = Workload {
         url: server.url(case.path),
         connections: CONNECTIONS,
+        threads: case.threads,
         reuse: case.reuse,
         seconds: settings.seconds,
     };

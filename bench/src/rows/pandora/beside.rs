@@ -114,6 +114,7 @@ fn contenders(case: &Case, server: &Server, settings: &Settings) -> Result<Vec<C
     let workload = Workload {
         url: server.url("/1k"),
         connections: CONNECTIONS,
+        threads: 1,
         reuse: case.reuse,
         seconds: settings.seconds,
     };

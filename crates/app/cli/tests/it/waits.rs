@@ -9,7 +9,7 @@ use drumfire_net::has_cores_for;
 fn only_full_speed_is_polled_for() {
     let serve = Serve::new("");
     let report = load(&format!(
-        "-c 8 --threads 1 -n 5000 --wait adaptive {}",
+        "-c 8 --threads 1 -n 5000 {}",
         serve.url
     ));
     let waits = report.at("generator.waits");
@@ -22,7 +22,6 @@ fn only_full_speed_is_polled_for() {
         assert!(waits.is_null(), "{waits:#}");
     }
     for line in [
-        "-c 8 --threads 1 -n 1000",
         "-c 8 --threads 1 -n 1000 --wait sleep",
         "-c 8 --threads 1 -n 1000 --wait spin",
         "-c 1 --threads 1 -n 100 --wait adaptive",
