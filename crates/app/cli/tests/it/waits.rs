@@ -8,10 +8,7 @@ use drumfire_net::has_cores_for;
 #[test]
 fn only_full_speed_is_polled_for() {
     let serve = Serve::new("");
-    let report = load(&format!(
-        "-c 8 --threads 1 -n 5000 {}",
-        serve.url
-    ));
+    let report = load(&format!("-c 8 --threads 1 -n 5000 {}", serve.url));
     let waits = report.at("generator.waits");
     if has_cores_for(1) {
         let of = |key: &str| report.n(&format!("generator.waits.{key}"));
