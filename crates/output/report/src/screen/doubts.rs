@@ -37,7 +37,7 @@ impl Suspense {
         total.counts.finished() == 0 && total.warmup.finished() == 0
     }
 
-    /// The line in place of the three answers, which would be false alarms now.
+    /// The line instead of the three answers, which would be false alarms now.
     #[must_use]
     pub fn line(&self, style: &Style) -> Line {
         let mut items = vec![match self.under_way {

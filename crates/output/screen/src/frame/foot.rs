@@ -73,8 +73,14 @@ impl Frame<'_> {
         };
         match &self.moment.page {
             Some(page) if height >= MESSAGE_FROM => {
-                let (body, line) = below(body, 1);
-                self.row(buffer, line, 0, &format!("page  {page}"), Ink::Dim);
+                // An address that is cut is of no use, and its token makes it long.
+                let letters: Vec<char> = format!("page  {page}").chars().collect();
+                let rows = letters.chunks(usize::from(area.width.max(1)));
+                let (body, lines) = below(body, rows.len() as u16);
+                for (row, letters) in (0..lines.height).zip(rows) {
+                    let text: String = letters.iter().collect();
+                    self.row(buffer, lines, row, &text, Ink::Dim);
+                }
                 body
             }
             _ => body,
@@ -179,7 +185,9 @@ impl Frame<'_> {
 
     /// Draws the keys with their effects instead of a view; rows that do not fit are omitted.
     pub(super) fn draw_help(&self, area: Rect, buffer: &mut Buffer) {
+        // In a low window, the foot has no row for the address.
         let page = self.moment.page.as_ref();
+        let page = page.filter(|_| area.height < MESSAGE_FROM);
         let page = page.map(|page| ("page", page.as_str()));
         for (row, (key, words)) in (0..area.height).zip(page.into_iter().chain(HELP)) {
             let at = (area.x, area.y + row);

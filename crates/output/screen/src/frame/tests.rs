@@ -400,6 +400,24 @@ fn pictures_follow_the_chosen_step() {
     assert!(!frame.contains("shop//order"), "{frame}");
 }
 
+/// The address of the page is whole at every width, in the help too.
+#[test]
+fn the_address_of_the_page_is_never_cut() {
+    let mut known = run(3);
+    let page = format!("http://127.0.0.1:17171/{}/run/66189d76732d8-6638/", "7c".repeat(16));
+    known.set_page(page.clone());
+    known.add_note(&format!("the run's page is {page}"));
+    for width in [40, 80, 120] {
+        for keys in ["", "?"] {
+            let mut choice = ViewState::default();
+            keys.chars().for_each(|key| drop(choice.press(Key::Char(key))));
+            let frame = text(&drawn(&known, &choice, Style::default(), (width, 24)));
+            let shown: String = frame.lines().collect();
+            assert_eq!(shown.matches(&page).count(), 1, "{width}\n{frame}");
+        }
+    }
+}
+
 #[test]
 fn before_the_first_interval_a_clock_runs() {
     let frame = text(&drawn(
