@@ -104,11 +104,12 @@ prop_compose! {
                  csv_intervals in some(), (rows, html, markdown) in (some(), some(), some()), (junit, hlog, svg, baseline) in (some(), some(), some(), some()), metrics in some(),
                  metrics_linger in some(), remote_write in some(), influx in some(),
                  (otlp, ui) in (some(), some()), push_headers in listed(),
-                 (explain, brief, live, github) in (switch(), switch(), switch(), switch()),
+                 (explain, brief, live, github) in (switch(), switch(), some(), switch()),
+                 (tui, stay) in (switch(), switch()),
                  quiet in switch(), strict in switch())
         -> Outputs {
         Outputs { json, csv, html, markdown, junit, hlog, svg, baseline, lines, json_lines, csv_intervals, rows,
-                  explain, brief, live, github, quiet, strict,
+                  explain, brief, live, tui, stay, github, quiet, strict,
                   monitoring: Monitoring { metrics, metrics_linger, remote_write, influx, otlp, ui, push_headers } }
     }
 }
