@@ -327,6 +327,8 @@ fn without_room_or_by_choice_there_is_no_screen() {
         (79, 24, ""),
         (80, 23, ""),
         (80, 24, "--no-tui "),
+        (80, 24, "--live none "),
+        (80, 24, "--live line "),
         (80, 24, "-q "),
     ] {
         let terminal = Terminal::open(columns, rows);
@@ -335,4 +337,37 @@ fn without_room_or_by_choice_there_is_no_screen() {
         wait_until("the report", || terminal.text().contains("target ok"));
         assert!(!terminal.text().contains(ENTER), "{columns}x{rows} {flags}");
     }
+}
+
+/// A screen that is asked for is shown in a small window, too, and one that stays is left by a key
+/// after the run has been stored.
+#[test]
+fn a_screen_stays_until_a_key() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let run = folder.at("run");
+    let terminal = Terminal::open(60, 12);
+    let line = format!(
+        "http --live screen --stay -r 100 -z 1s -o {run} {}",
+        serve.url
+    );
+    let process = terminal.start(&line);
+    terminal.await_text(ENTER);
+    terminal.await_shown("the run is over");
+    let summary = std::path::Path::new(&run).join("summary.json");
+    assert!(summary.exists(), "the run is stored before anybody waits");
+    terminal.press("q");
+    assert_eq!(process.finish(PATIENCE).code, Some(0));
+    terminal.await_text("Verdict");
+    assert!(terminal.behind().contains("100 sent"));
+    assert!(terminal.is_cooked());
+}
+
+#[test]
+fn an_unknown_form_is_refused_before_the_run() {
+    let run = Process::start(&mut drumfire(["http", "--live", "tv", "localhost:1"]));
+    let run = run.finish(PATIENCE);
+    assert_eq!(run.code, Some(2));
+    let message = "--live: unknown form `tv`; use screen, line or none";
+    assert!(run.stderr.contains(message), "{}", run.stderr);
 }
