@@ -11,7 +11,7 @@ use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
 use crate::quantity::{self, count, rate, span};
 use crate::style::Style;
-use drumfire_measure::{Figures, Histogram, Interval, Model, Outcome, Reading, RunInfo, RunState};
+use drumfire_measure::{Histogram, Interval, Model, Reading, RunInfo, RunState};
 use drumfire_plan::{Plan, Pool};
 use drumfire_units::Nanos;
 
@@ -194,7 +194,7 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     pieces.push(piece(tally(reading.sent(), "sent", 10, Ink::Plain), 5));
     let failed = total.counts.failed.saturating_add(total.warmup.failed);
     pieces.push(piece(tally(failed, "failed", 8, Ink::Bad), 0));
-    pieces.extend(failures(reading, total).map(|line| piece(line, 4)));
+    pieces.extend(failures(reading).map(|line| piece(line, 4)));
     let in_flight = tally(reading.in_flight(), "in flight", 11, Ink::Plain);
     pieces.push(piece(in_flight, 3));
     let waiting = waiting(interval, reading);
@@ -216,19 +216,15 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     pieces
 }
 
-/// The kind of the failures; of several kinds, the most frequent one. The first kind is known before
-/// any other, even in the warm-up.
-fn failures(reading: &Reading, total: &Figures) -> Option<Line> {
-    let mut kinds: Vec<(Outcome, u64)> = total.outcomes().failures().collect();
-    // The first of equals.
-    kinds.reverse();
-    let most = kinds.iter().max_by_key(|(_, count)| *count);
-    let name = match (most, kinds.len()) {
-        (Some((kind, _)), 2..) => format!("most {}", kind.name()),
-        (Some((kind, _)), _) => kind.name().to_owned(),
-        (None, _) => reading.failure()?.name().to_owned(),
+/// The kind of the failures; of several kinds, the most frequent one.
+fn failures(reading: &Reading) -> Option<Line> {
+    let failure = reading.failure()?;
+    let name = failure.outcome.name();
+    let text = match failure.kinds {
+        1 => name.to_owned(),
+        _ => format!("most {name}"),
     };
-    Some(Line::single(name, Ink::Bad))
+    Some(Line::single(text, Ink::Bad))
 }
 
 /// The requests that are due and not sent. A user of the closed model makes a request due when a

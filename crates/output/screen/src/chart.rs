@@ -62,7 +62,13 @@ pub(crate) fn draw(
     }
     if is_empty(figure) {
         let text = without_values(figure.name);
-        look.text(buffer, (body.x, body.y), body.width, text, look.ink(Ink::Dim));
+        look.text(
+            buffer,
+            (body.x, body.y),
+            body.width,
+            text,
+            look.ink(Ink::Dim),
+        );
         return None;
     }
     let selection = detail.cursor.filter(|_| body.height >= VALUES_FROM);
@@ -124,6 +130,8 @@ fn is_empty(figure: &Figure) -> bool {
         }
         Plot::Heat(heat) => heat.columns.iter().all(|column| column.cells.is_empty()),
         Plot::Bars(bars) => bars.is_empty(),
+        // Its sentence is drawn.
+        Plot::Nothing(_) => false,
     }
 }
 
@@ -138,20 +146,20 @@ fn without_values(name: &str) -> &'static str {
 }
 
 /// Draws a line from top to bottom at the cursor, between the dots of the plot.
-fn upright(
-    figure: &Figure,
-    cursor: Option<Cursor>,
-    plot: Rect,
-    buffer: &mut Buffer,
-    look: &Look,
-) {
+fn upright(figure: &Figure, cursor: Option<Cursor>, plot: Rect, buffer: &mut Buffer, look: &Look) {
     let Some(cursor) = cursor else {
         return;
     };
     let x = cell_at(plot, (figure.x.place(cursor.x), 0.0)).0;
     for y in plot.y..plot.y + plot.height {
         if buffer.cell((x, y)).is_some_and(|cell| cell.symbol() == " ") {
-            look.text(buffer, (x, y), 1, look.glyph("│", "|"), look.ink(Ink::Plain));
+            look.text(
+                buffer,
+                (x, y),
+                1,
+                look.glyph("│", "|"),
+                look.ink(Ink::Plain),
+            );
         }
     }
 }

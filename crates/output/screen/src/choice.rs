@@ -322,7 +322,10 @@ mod tests {
         let copies = [ScreenAct::Copy, ScreenAct::CopyPage];
         assert_eq!(typed(&mut choice, "yy"), copies);
         choice.press(Key::Char('4'));
-        assert_eq!(typed(&mut choice, "yty"), [ScreenAct::Copy, ScreenAct::Copy]);
+        assert_eq!(
+            typed(&mut choice, "yty"),
+            [ScreenAct::Copy, ScreenAct::Copy]
+        );
     }
 
     #[test]

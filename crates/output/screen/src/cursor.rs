@@ -62,6 +62,7 @@ impl Cursor {
             Plot::Bars(bars) => bars
                 .get(self.number)
                 .map_or_else(Vec::new, |bar| of_bar(figure, bar, look)),
+            Plot::Nothing(_) => Vec::new(),
         }
     }
 
@@ -79,7 +80,10 @@ impl Cursor {
                 || look.glyph("–", "-").to_owned(),
                 |y| look.letters(&figure.y.label(y)),
             );
-            pieces.push((format!("{} {bound}{value}", series.name), look.role(series.role)));
+            pieces.push((
+                format!("{} {bound}{value}", series.name),
+                look.role(series.role),
+            ));
         }
         pieces
     }
@@ -103,6 +107,7 @@ fn places(figure: &Figure) -> Vec<f64> {
                 .collect()
         }
         Plot::Bars(bars) => (0..bars.len()).map(|number| number as f64).collect(),
+        Plot::Nothing(_) => Vec::new(),
     }
 }
 

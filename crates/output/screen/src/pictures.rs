@@ -7,7 +7,7 @@
 use crate::choice::ViewState;
 use crate::moment::{LoadPhase, Moment};
 use crate::view::View;
-use drumfire_report::figure::{self, Figure, FailureSpan};
+use drumfire_report::figure::{self, FailureSpan, Figure};
 use drumfire_report::screen::StepPlace;
 use drumfire_units::Nanos;
 

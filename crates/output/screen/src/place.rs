@@ -71,7 +71,11 @@ pub(crate) fn stack(area: Rect, wanted: &[Option<u16>]) -> Vec<Rect> {
     let mut heights = Vec::new();
     for (number, height) in wanted.iter().enumerate() {
         let is_last = number + 1 == wanted.len();
-        let most = if is_last { room } else { (area.height / 2).max(TILE_HEIGHT_LEAST) };
+        let most = if is_last {
+            room
+        } else {
+            (area.height / 2).max(TILE_HEIGHT_LEAST)
+        };
         let height = match height {
             Some(0) => 0,
             Some(rows) => rows.saturating_add(1).min(most.max(1)).min(room.max(1)),

@@ -21,9 +21,7 @@ use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::yield_to_others;
 use drumfire_plan::Plan;
 use drumfire_report::Naming;
-use drumfire_session::{
-    Console, EndRequests, Note, Observer, Redactor, RunContext, SessionError,
-};
+use drumfire_session::{Console, EndRequests, Note, Observer, Redactor, RunContext, SessionError};
 use rustix::fd::OwnedFd;
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::sync::atomic::Ordering;

@@ -91,11 +91,7 @@ impl View {
             Self::Errors => vec![Tile::Rows(joined([
                 rows(summary, &[RunSection::Errors], style),
                 screen::examples(summary, style),
-                rows(
-                    summary,
-                    &[RunSection::Status, RunSection::Forgiven],
-                    style,
-                ),
+                rows(summary, &[RunSection::Status, RunSection::Forgiven], style),
             ]))],
             Self::Connections => vec![
                 text(&[RunSection::Transport]),

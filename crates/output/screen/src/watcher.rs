@@ -187,7 +187,11 @@ impl Watcher {
         let sights = Sights {
             events: if is_frozen { 0 } else { known.events },
             notes: known.notes.count(),
-            second: if is_frozen { 0 } else { elapsed.0 / 1_000_000_000 },
+            second: if is_frozen {
+                0
+            } else {
+                elapsed.0 / 1_000_000_000
+            },
             size,
         };
         if self.drawn == Some(sights) {
@@ -313,10 +317,14 @@ impl Watcher {
             return "the report is too long for the clipboard: press s to save it".to_owned();
         }
         let has_page = lock(&self.shared).page().is_some();
-        match (terminal::write(clipboard::copying(&report).as_bytes()), has_page) {
+        match (
+            terminal::write(clipboard::copying(&report).as_bytes()),
+            has_page,
+        ) {
             (Ok(()), false) => "sent the report so far to the clipboard".to_owned(),
             (Ok(()), true) => {
-                "sent the report so far to the clipboard; y again sends the page's address".to_owned()
+                "sent the report so far to the clipboard; y again sends the page's address"
+                    .to_owned()
             }
             (Err(error), _) => format!("can't write to the terminal: {error}"),
         }

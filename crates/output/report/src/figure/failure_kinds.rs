@@ -36,7 +36,9 @@ pub fn failure_kinds(spans: &[FailureSpan]) -> Figure {
     }
     if !others.is_empty() {
         let of_others = |span: &FailureSpan| {
-            let counts = others.iter().map(|(outcome, _)| span.outcomes.get(*outcome));
+            let counts = others
+                .iter()
+                .map(|(outcome, _)| span.outcomes.get(*outcome));
             counts.fold(0, u64::saturating_add)
         };
         all.push(series("other kinds", KINDS as u8, spans, of_others));

@@ -4,7 +4,7 @@
 //! compare --html` writes the page of a [`comparison()`], with its answer. Each run's number is
 //! computed by its own summary and its own model; only the ratio of both is computed here.
 
-use super::{Document, Part, Place, data, forest, part, picture, section, way_back};
+use super::{Document, Part, Place, data, forest, part, picture, section};
 use crate::answers::answers;
 use crate::comparison::{self, answer, headline, listed, to_decide};
 use crate::figure::{BesideSide, beside};
@@ -46,8 +46,7 @@ pub fn compare(base: &Compared, candidate: &Compared) -> Vec<Part> {
         any_target: true,
     };
     let compared = Comparison::of_sets(from_ref(base), from_ref(candidate), terms);
-    let mut parts = vec![way_back("./")];
-    parts.push(part("about", |out| {
+    let mut parts = vec![part("about", |out| {
         out.open("header", &[("id", "about")]);
         out.element("h1", &[], "Two runs");
         runs(out, both, true);
@@ -56,7 +55,7 @@ pub fn compare(base: &Compared, candidate: &Compared) -> Vec<Part> {
             Err(why) => out.element("p", &[("class", "dim")], &format!("Not comparable: {why}.")),
         }
         out.close("header");
-    }));
+    })];
     parts.extend(
         compared
             .ok()

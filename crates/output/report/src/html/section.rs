@@ -150,7 +150,7 @@ fn print_rows(
                 let key = key(names[number]).filter(|_| !attributes.is_empty());
                 let key: Vec<_> = key.iter().map(|key| ("data-n", &**key)).collect();
                 match number {
-                    0 => print_name(out, names[number], &key, link.or(cell.link())),
+                    0 => print_name(out, names[number], &key, link.or_else(|| cell.link())),
                     _ => print_cell(out, names[number], column, &key),
                 }
             }

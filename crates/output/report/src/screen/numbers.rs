@@ -112,11 +112,7 @@ pub fn numbers(
         gap = GAP;
     }
     let [now, run] = labels.map(|text| text.chars().take(label).collect::<String>());
-    let mut lines = [
-        left("", label),
-        left(&now, label),
-        left(&run, label),
-    ];
+    let mut lines = [left("", label), left(&now, label), left(&run, label)];
     for column in &columns {
         let width = column.width();
         let cells = [
@@ -198,7 +194,13 @@ fn columns(
         let of = |part: u64, goal: u64| share_of(part as f64 / goal as f64);
         let now = whole.and_then(|row| Some(of(row.ended(), goal(row)?)));
         let run = some(counts.intended > 0, of(ended, counts.intended.max(1)));
-        columns.push(column("of asked", 8, 7, Number::plain(now), Number::plain(run)));
+        columns.push(column(
+            "of asked",
+            8,
+            7,
+            Number::plain(now),
+            Number::plain(run),
+        ));
     }
     let failed = |failed: u64, ended: u64| Number {
         text: (ended > 0).then(|| share(failed, ended)),
@@ -259,15 +261,31 @@ fn open_requests(
     let mut columns = vec![column("sent", 4, EXTRA, Number::blank(), sent)];
     let under_way = Number {
         text: Some(count(backlog.under_way)),
-        ink: if backlog.under_way > 0 { Ink::Plain } else { Ink::Dim },
+        ink: if backlog.under_way > 0 {
+            Ink::Plain
+        } else {
+            Ink::Dim
+        },
     };
     columns.push(column("under way", 9, 5, under_way, Number::blank()));
     if backlog.waiting > 0 {
-        columns.push(column("waiting", 7, 4, warn(backlog.waiting), Number::blank()));
+        columns.push(column(
+            "waiting",
+            7,
+            4,
+            warn(backlog.waiting),
+            Number::blank(),
+        ));
     }
     if total.counts.dropped > 0 {
         let now = newest.map_or(0, |row| row.dropped);
-        columns.push(column("dropped", 7, 4, warn(now), warn(total.counts.dropped)));
+        columns.push(column(
+            "dropped",
+            7,
+            4,
+            warn(now),
+            warn(total.counts.dropped),
+        ));
     }
     columns
 }

@@ -27,10 +27,6 @@ fn names_a_user(text: &str) -> bool {
     behind.any(|name| name.starts_with(char::is_alphanumeric))
 }
 
-fn is_url(text: &str) -> bool {
-    text.contains("://") || text.starts_with("www.")
-}
-
 /// The tables of a document: rows of cells, each its text.
 fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
     let mut tables = Vec::new();
@@ -113,7 +109,7 @@ fn the_heading_is_the_answer() {
 
 /// The first line is the result, and numbers are aligned at the right.
 #[test]
-fn the_heading_is_the_answer() {
+fn the_heading_has_the_result() {
     for (run, heading) in [
         (
             fixture::open(),

@@ -23,7 +23,12 @@ impl Frame<'_> {
     ///
     /// Texts get the rows that they need, at most half of the area each, and pictures share the
     /// rest. Returns the positions of the choice, corrected where they were beyond an end.
-    pub(super) fn draw_view(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) -> Positions {
+    pub(super) fn draw_view(
+        &self,
+        summary: &Summary,
+        area: Rect,
+        buffer: &mut Buffer,
+    ) -> Positions {
         let mut positions = self.choice.positions();
         let step = self.step(summary, area);
         if let Some(number) = self.choice.full {

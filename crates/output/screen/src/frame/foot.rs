@@ -39,7 +39,10 @@ const HELP: [(&str, &str); 15] = [
         "scroll; select a step, of which Enter shows pictures",
     ),
     ("o, /", "order the steps; show only names with a text"),
-    ("y", "copy the report so far; again: the address of the page"),
+    (
+        "y",
+        "copy the report so far; again: the address of the page",
+    ),
     ("s", "save the report so far as Markdown"),
     ("S", "keep the screen after the end, until q"),
     ("Ctrl-Z, ?", "suspend drumfire and the load; show this help"),

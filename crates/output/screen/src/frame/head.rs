@@ -108,8 +108,7 @@ impl Frame<'_> {
         let right = right.min(area.width);
         let title = area.width.saturating_sub(right + 2);
         let title_line = screen::title(summary, &style);
-        self.look
-            .line(buffer, (area.x, area.y), title, &title_line);
+        self.look.line(buffer, (area.x, area.y), title, &title_line);
         let mut x = area.x + area.width - right;
         x += self.look.text(buffer, (x, area.y), right, word, ink) + gap;
         let room = (area.x + area.width).saturating_sub(x);

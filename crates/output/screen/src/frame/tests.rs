@@ -269,7 +269,10 @@ fn every_size_has_both_rows_of_numbers() {
             let frame = text(&drawn(&known, &choice, Style::default(), (width, height)));
             let heading = frame.lines().find(|line| line.contains("p99")).unwrap();
             for column in ["rate", "failed", "p99"] {
-                assert!(heading.contains(column), "{width}x{height} {column}\n{frame}");
+                assert!(
+                    heading.contains(column),
+                    "{width}x{height} {column}\n{frame}"
+                );
             }
             for (row, p99) in [("now", "41.2 ms"), ("run", "41.2 ms")] {
                 let line = frame.lines().find(|line| line.starts_with(row)).unwrap();
@@ -297,7 +300,12 @@ fn before_the_first_answer_nothing_is_judged() {
         interval.sum_up();
         known.observe(&RunEvent::IntervalClosed(Arc::new(interval)));
     }
-    let frame = text(&drawn(&known, &ViewState::default(), Style::default(), (80, 24)));
+    let frame = text(&drawn(
+        &known,
+        &ViewState::default(),
+        Style::default(),
+        (80, 24),
+    ));
     let line = "… no answer yet, 40 under way, the oldest for over 7 s";
     assert!(frame.contains(line), "{frame}");
     for alarm in ["✗", "invalid", "no request was answered", "at the end"] {
@@ -305,7 +313,12 @@ fn before_the_first_answer_nothing_is_judged() {
     }
     assert!(frame.contains("… p99<50ms"), "{frame}");
     known.observe(&RunEvent::IntervalClosed(second(4, &info)));
-    let frame = text(&drawn(&known, &ViewState::default(), Style::default(), (80, 24)));
+    let frame = text(&drawn(
+        &known,
+        &ViewState::default(),
+        Style::default(),
+        (80, 24),
+    ));
     assert!(frame.contains("✓ run valid"), "{frame}");
 }
 
@@ -327,9 +340,19 @@ fn what_is_left_out_is_counted() {
     for at in 0..8 {
         known.observe(&RunEvent::IntervalClosed(second(at, &info)));
     }
-    let draw = |size| text(&drawn(&known, &ViewState::default(), Style::default(), size));
+    let draw = |size| {
+        text(&drawn(
+            &known,
+            &ViewState::default(),
+            Style::default(),
+            size,
+        ))
+    };
     let frame = draw((80, 24));
-    assert!(frame.contains("✗ shop: p99<5ms 41.5 ms   ✗ failed<1%"), "{frame}");
+    assert!(
+        frame.contains("✗ shop: p99<5ms 41.5 ms   ✗ failed<1%"),
+        "{frame}"
+    );
     assert!(frame.contains("more (view 6)"), "{frame}");
     let frame = draw((160, 50));
     for rule in rules {
@@ -390,11 +413,17 @@ fn pictures_follow_the_chosen_step() {
     settle(&mut choice);
     choice.press(Key::Enter);
     let frame = settle(&mut choice);
-    assert!(frame.contains("Latency, response time  shop//order"), "{frame}");
+    assert!(
+        frame.contains("Latency, response time  shop//order"),
+        "{frame}"
+    );
     choice.press(Key::Char('1'));
     let frame = settle(&mut choice);
     assert!(frame.contains("Rate  shop//order"), "{frame}");
-    assert!(frame.contains("516"), "the ok requests of the step\n{frame}");
+    assert!(
+        frame.contains("516"),
+        "the ok requests of the step\n{frame}"
+    );
     choice.press(Key::Escape);
     let frame = settle(&mut choice);
     assert!(!frame.contains("shop//order"), "{frame}");
@@ -404,13 +433,17 @@ fn pictures_follow_the_chosen_step() {
 #[test]
 fn the_address_of_the_page_is_never_cut() {
     let mut known = run(3);
-    let page = format!("http://127.0.0.1:17171/{}/run/66189d76732d8-6638/", "7c".repeat(16));
+    let page = format!(
+        "http://127.0.0.1:17171/{}/run/66189d76732d8-6638/",
+        "7c".repeat(16)
+    );
     known.set_page(page.clone());
     known.add_note(&format!("the run's page is {page}"));
     for width in [40, 80, 120] {
         for keys in ["", "?"] {
             let mut choice = ViewState::default();
-            keys.chars().for_each(|key| drop(choice.press(Key::Char(key))));
+            keys.chars()
+                .for_each(|key| drop(choice.press(Key::Char(key))));
             let frame = text(&drawn(&known, &choice, Style::default(), (width, 24)));
             let shown: String = frame.lines().collect();
             assert_eq!(shown.matches(&page).count(), 1, "{width}\n{frame}");
