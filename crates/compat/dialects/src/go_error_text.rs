@@ -79,7 +79,7 @@ fn timeout_text(outcome: Outcome) -> Option<&'static str> {
         Outcome::TimeoutTls => "net/http: TLS handshake timeout",
         Outcome::TimeoutHead => "net/http: timeout awaiting response headers",
         Outcome::TimeoutPing => "http2: ping timeout",
-        Outcome::TimeoutBody => {
+        Outcome::TimeoutBody | Outcome::TimeoutGap => {
             "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
         }
         Outcome::TimeoutTotal => "context deadline exceeded",

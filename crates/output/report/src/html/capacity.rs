@@ -52,7 +52,11 @@ pub fn capacity(finding: &Finding, summary: &Summary, origin: &Origin<'_>) -> Ve
     let figures = figures.filter(|figure| figure.name != "knee");
     let figures = figures.map(|figure| numbered(figure, &finding.course));
     let run = parts_of(summary, origin, &pictures, figures.collect()).into_iter();
-    parts.extend(run.filter(|part| !REPLACED.contains(&part.id)));
+    let (links, run): (Vec<Part>, Vec<Part>) = run
+        .filter(|part| !REPLACED.contains(&part.id))
+        .partition(|part| part.id == "links");
+    parts.splice(2..2, links);
+    parts.extend(run);
     parts
 }
 

@@ -102,6 +102,7 @@ fn parts(finding: &Finding) -> Vec<Part> {
 fn the_answer_is_the_heading_and_the_knee_the_first_picture() {
     let found = finding(capacity(Some(confirmation()), None));
     let parts = parts(&found);
+    let parts: Vec<&Part> = parts.iter().filter(|part| part.id != "links").collect();
     let ids: Vec<&str> = parts.iter().map(|part| part.id).take(6).collect();
     assert_eq!(ids, ["about", "answers", "knee", "rates", "course", "rate"]);
     let [about, answers, knee, rates, course, rate] = [0, 1, 2, 3, 4, 5].map(|at| &*parts[at].html);

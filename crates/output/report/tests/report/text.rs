@@ -548,7 +548,7 @@ fn requests_without_data_were_not_sent() {
     assert!(!text.contains("100 % of"), "{text}");
     let line = text::one_line(&run, &Style::default());
     assert!(line.contains(&begun), "{line}");
-    let cause = format!(" failed · {} · ", Outcome::BadData.name());
+    let cause = format!(" failed: {} · ", Outcome::BadData.name());
     assert!(line.contains(&cause), "{line}");
 }
 
