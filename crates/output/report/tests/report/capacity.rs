@@ -98,14 +98,22 @@ fn parts(finding: &Finding) -> Vec<Part> {
     html::capacity(finding, &fixture::open(), &ORIGIN)
 }
 
+/// The markup of the part with this id.
+fn html_of<'a>(parts: &'a [Part], id: &str) -> &'a str {
+    &parts.iter().find(|part| part.id == id).unwrap().html
+}
+
 #[test]
 fn the_answer_is_the_heading_and_the_knee_the_first_picture() {
     let found = finding(capacity(Some(confirmation()), None));
     let parts = parts(&found);
-    let parts: Vec<&Part> = parts.iter().filter(|part| part.id != "links").collect();
     let ids: Vec<&str> = parts.iter().map(|part| part.id).take(6).collect();
-    assert_eq!(ids, ["about", "answers", "knee", "rates", "course", "rate"]);
-    let [about, answers, knee, rates, course, rate] = [0, 1, 2, 3, 4, 5].map(|at| &*parts[at].html);
+    assert_eq!(
+        ids,
+        ["about", "answers", "links", "knee", "rates", "course"]
+    );
+    let [about, answers, knee, rates, course, rate] =
+        ["about", "answers", "knee", "rates", "course", "rate"].map(|id| html_of(&parts, id));
     assert!(
         about.contains("<h1>✓ 118/s keeps p99&lt;50ms, failed&lt;1%</h1>"),
         "{about}"
@@ -199,7 +207,8 @@ fn every_answer_has_a_well_formed_page() {
     // An objective without a time has a picture of shares.
     let mut finding = finding(Answer::Below(10.0));
     finding.objectives.swap(0, 1);
-    let knee = &parts(&finding)[2].html;
+    let parts = parts(&finding);
+    let knee = html_of(&parts, "knee");
     assert!(
         knee.contains("Share beyond the objective by rate"),
         "{knee}"
