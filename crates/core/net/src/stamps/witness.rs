@@ -3,11 +3,8 @@
 use super::{Stamped, system};
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, connect, getsockname, send,
-    socket_with,
-};
-use std::net::{Ipv4Addr, SocketAddrV4};
+use rustix::net::{RecvFlags, SendFlags, send};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -33,12 +30,11 @@ impl Witness {
     }
 
     /// A socket that receives what it sends.
-    fn connected() -> Result<Self, Errno> {
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let fd = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?;
-        bind(&fd, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
-        connect(&fd, &getsockname(&fd)?)?;
-        Ok(Self(fd))
+    fn connected() -> std::io::Result<Self> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        socket.connect(socket.local_addr()?)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self(socket.into()))
     }
 
     /// Sends itself datagrams until one has a stamp; returns whether one had.
