@@ -33,6 +33,11 @@ const PART_MIN: usize = 8;
 const CUT_MIN: usize = 4;
 /// The beginning of a JSON block in a page; other scripts are programs.
 const JSON_BLOCK: &str = "<script type=\"application/json\"";
+/// The beginning of a long name in a page, which is cut in its middle: its title has the whole name,
+/// and the two texts in it are the pieces.
+const CUT_NAME: &str = "<span class=\"name\" title=\"";
+/// The end of such a name.
+const CUT_NAME_END: &str = "</span></span>";
 /// The length, in characters, of the pieces of a secret that [`Secrets::masked_closely`] masks.
 const PIECE: usize = 4;
 /// The marks at the place where a text was cut.
@@ -173,7 +178,8 @@ impl Secrets {
     /// JSON block stays JSON of the same structure.
     #[must_use]
     pub fn masked_markup(&self, html: &str) -> String {
-        self.masked_around(html, |out, markup| {
+        let html = self.with_masked_names(html);
+        self.masked_around(&html, |out, markup| {
             match markup.starts_with(JSON_BLOCK).then(|| markup.find('>')) {
                 Some(Some(end)) => {
                     let (tag, json) = markup.split_at(end);
@@ -182,6 +188,27 @@ impl Secrets {
                 _ => out.push_str(markup),
             }
         })
+    }
+
+    /// A page whose cut names have no secret in their titles, and no part of a secret in one of their
+    /// pieces.
+    fn with_masked_names(&self, html: &str) -> String {
+        let mut out = String::with_capacity(html.len());
+        let mut parts = html.split(CUT_NAME);
+        out.extend(parts.next());
+        for part in parts {
+            out.push_str(CUT_NAME);
+            let (title, pieces) = part.split_once('"').unwrap_or((part, ""));
+            let masked = self.masked(title);
+            match pieces.split_once(CUT_NAME_END) {
+                Some((_, behind)) if masked != title => {
+                    out.extend([&*masked, "\"><span>", &masked, "</span><span>"]);
+                    out.extend([CUT_NAME_END, behind]);
+                }
+                _ => out.push_str(part),
+            }
+        }
+        out
     }
 
     /// XML with [`MASK`] replacing every secret in its texts and in the values of its attributes,

@@ -5,6 +5,7 @@
 //! to others ([`crate::idle_keys`]), and another tool's command line follows that tool's rules. TLS
 //! settings are allowed for an http target, because a plan is often tried on http and run on https.
 
+use crate::proxy::NONE;
 use crate::scope::{Scope, is_on};
 use crate::transport::resolved;
 use drumfire_document::names;
@@ -64,7 +65,7 @@ pub(crate) fn excluded(settings: &Settings, pool: &Pool) -> Vec<Excluded> {
     all.extend(by_socket(settings));
     if let Some(head) = &settings.timeouts.head_timeout {
         let timeouts = &pool.timeouts;
-        let is_long = timeouts.head >= timeouts.total && timeouts.total < Nanos::MAX;
+        let is_long = timeouts.head > timeouts.total && timeouts.total < Nanos::MAX;
         let why = is_long.then(|| {
             let total = names::name(&head.place, "timeout");
             let limit = timeouts.total;
@@ -115,11 +116,14 @@ fn by_socket(settings: &Settings) -> Vec<Excluded> {
     let written = &settings.reach;
     let socket = socket(written);
     let first = |texts: &[Text]| texts.first().map(|text| text.place.clone());
+    // A plan without a proxy says the same as its socket.
+    let proxy = written.proxy.as_ref().filter(|text| text.value != NONE);
+    let proxy = proxy.map(|text| text.place.clone());
     let addressed = [
         first(&written.resolve),
         first(&written.source_ip),
         place(&written.lookup),
-        place(&written.proxy),
+        proxy,
     ];
     let addressed = addressed.into_iter().flatten().map(|place| {
         let why = socket.as_ref().map(|socket| {

@@ -10,7 +10,7 @@ use drumfire_document::{Place, ReachSettings};
 use drumfire_plan::{Header, Host as UrlHost, NoProxy, Proxy, Scheme, Tunnels, Url};
 
 /// The word that disables any proxy, including the environment's.
-const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
 
 /// The proxy for these URLs, if there is one.
 pub(crate) fn proxy(reach: &ReachSettings, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {

@@ -241,21 +241,26 @@ generator: {{ interval: 1s }}
 fn a_share_that_cannot_go_on_is_refused_at_the_start() {
     let folder = Folder::new();
     let refused = |load: &str, feeds: &str, words: &str| {
-        let path = folder.at("plan.yaml");
+        let file = folder.at("plan.yaml");
+        let path = if feeds.is_empty() {
+            "/"
+        } else {
+            "/{{ people }}"
+        };
         let text = format!(
             "drumfire: 1
 {feeds}pools:
   p:
     target: http://127.0.0.1:9
     {load}
-    requests: [ {{ get: / }} ]
+    requests: [ {{ get: '{path}' }} ]
 "
         );
-        fs::write(&path, text).unwrap();
+        fs::write(&file, text).unwrap();
         let args = [
             "cluster",
             "run",
-            &path,
+            &file,
             "--local",
             "2",
             "--on-loss",

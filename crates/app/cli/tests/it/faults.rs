@@ -295,14 +295,14 @@ fn what_this_machine_refuses_is_our_own_fault() {
         (
             "setsockopt",
             "EPERM",
-            "setsockopt failed: Operation not permitted",
+            "setsockopt failed: operation not permitted",
         ),
         (
             "socket",
             "EAFNOSUPPORT",
-            "socket failed: Address family not supported",
+            "socket failed: address family not supported",
         ),
-        ("socket", "EACCES", "socket failed: Permission denied"),
+        ("socket", "EACCES", "socket failed: permission denied"),
     ] {
         let options = format!("-e trace={call} -e inject={call}:error={errno}:when=20+");
         let line = format!("-c 2 -n 60 --no-keepalive --threads 1 {}", serve.url);
@@ -352,7 +352,7 @@ fn a_wait_that_fails_ends_the_run_with_its_reason() {
     };
     let ended = process.finish(LIMIT);
     assert_eq!((ended.code, &*ended.stdout), (Some(1), ""));
-    let reason = "the event loop failed: epoll_pwait2 failed: Invalid argument";
+    let reason = "the event loop failed: epoll_pwait2 failed: invalid argument";
     assert!(ended.stderr.contains(reason), "{}", ended.stderr);
 }
 
