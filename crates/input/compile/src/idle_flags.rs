@@ -92,7 +92,12 @@ fn by_closing(settings: &Settings, version: HttpVersion) -> Vec<Excluded> {
         place(&written.connection_idle),
     ];
     let kept = kept.into_iter().flatten().map(|place| {
-        let is_resent = retries.as_ref() == Some(&place) && version == HttpVersion::Http2;
+        let is_retry = retries.as_ref() == Some(&place);
+        let is_resent = is_retry && version == HttpVersion::Http2;
+        // A plan that a dialect has printed has it in any case.
+        if is_retry && !matches!(place, Place::Flag { .. }) {
+            return Excluded { place, why: None };
+        }
         let why = match (closes, is_resent) {
             (true, _) => {
                 let off = names::setting(&place, "keepalive", "false");

@@ -284,7 +284,7 @@ fn a_share_that_cannot_go_on_is_refused_at_the_start() {
     );
     refused("rate: unlimited(1s)", "", "pool p has no rate");
     refused(
-        "rate: const(5/s,1s)",
+        "rate: const(5/s,1s)\n    users: 2",
         &feed("unique"),
         "feed people (order: unique)",
     );
