@@ -65,7 +65,9 @@ pub(crate) fn excluded(settings: &Settings, pool: &Pool) -> Vec<Excluded> {
     all.extend(by_socket(settings));
     if let Some(head) = &settings.timeouts.head_timeout {
         let timeouts = &pool.timeouts;
-        let is_long = timeouts.head > timeouts.total && timeouts.total < Nanos::MAX;
+        let is_same = timeouts.head == timeouts.total && is_flag(&head.place);
+        let is_long = timeouts.head > timeouts.total || is_same;
+        let is_long = is_long && timeouts.total < Nanos::MAX;
         let why = is_long.then(|| {
             let total = names::name(&head.place, "timeout");
             let limit = timeouts.total;
@@ -94,8 +96,7 @@ fn by_closing(settings: &Settings, version: HttpVersion) -> Vec<Excluded> {
     let kept = kept.into_iter().flatten().map(|place| {
         let is_retry = retries.as_ref() == Some(&place);
         let is_resent = is_retry && version == HttpVersion::Http2;
-        // A plan that a dialect has printed has it in any case.
-        if is_retry && !matches!(place, Place::Flag { .. }) {
+        if is_retry && !is_flag(&place) {
             return Excluded { place, why: None };
         }
         let why = match (closes, is_resent) {
@@ -121,8 +122,8 @@ fn by_socket(settings: &Settings) -> Vec<Excluded> {
     let written = &settings.reach;
     let socket = socket(written);
     let first = |texts: &[Text]| texts.first().map(|text| text.place.clone());
-    // A plan without a proxy says the same as its socket.
-    let proxy = written.proxy.as_ref().filter(|text| text.value != NONE);
+    let proxy = written.proxy.as_ref();
+    let proxy = proxy.filter(|text| text.value != NONE || is_flag(&text.place));
     let proxy = proxy.map(|text| text.place.clone());
     let addressed = [
         first(&written.resolve),
@@ -137,6 +138,12 @@ fn by_socket(settings: &Settings) -> Vec<Excluded> {
         Excluded { place, why }
     });
     addressed.collect()
+}
+
+/// Whether a setting is a flag. As a key, it may come from the printed plan of a dialect, which has
+/// some settings in any case.
+const fn is_flag(place: &Place) -> bool {
+    matches!(place, Place::Flag { .. })
 }
 
 /// The socket that replaces an address, as it was written.
