@@ -254,6 +254,15 @@ fn broken(item: Line, columns: usize) -> Vec<Line> {
     }
 }
 
+/// A text aligned at the right of this many columns.
+pub(crate) fn right(text: &str, columns: usize, ink: Ink) -> Line {
+    let text = Line::single(text, ink);
+    let mut line = Line::new();
+    line.space(columns.saturating_sub(text.width()));
+    line.append(text);
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

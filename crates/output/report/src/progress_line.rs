@@ -8,7 +8,7 @@
 //! commands move the end of a load.
 
 use crate::bar::{bar, spark};
-use crate::line::{Ink, Line};
+use crate::line::{Ink, Line, right};
 use crate::quantity::{self, count, rate, span};
 use crate::style::Style;
 use drumfire_measure::{Histogram, Interval, Model, Reading, RunInfo, RunState};
@@ -264,15 +264,6 @@ fn times(now: &Histogram, since: &Histogram, style: &Style) -> [Line; 3] {
 
 /// The quantiles in the place of the p99, the first supported one.
 const HIGH: [(f64, &str); 3] = [(0.99, "p99"), (0.95, "p95"), (0.9, "p90")];
-
-/// A text aligned at the right of this many columns.
-fn right(text: &str, columns: usize, ink: Ink) -> Line {
-    let text = Line::single(text, ink);
-    let mut line = Line::new();
-    line.space(columns.saturating_sub(text.width()));
-    line.append(text);
-    line
-}
 
 /// The last rates as a spark, the latest at the right.
 fn spark_piece(rates: &[f64], style: &Style) -> Line {

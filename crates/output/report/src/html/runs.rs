@@ -341,16 +341,16 @@ fn result(out: &mut Markup, listed: &Listed<'_>) {
 fn numbers(out: &mut Markup, run: &Digest) {
     let failures = failed(run);
     let failures = (failures.text(Unicode::On), class(failures.ink));
+    let named_failures = |out: &mut Markup| {
+        let text = format!("{} failed", failures.0);
+        out.element("span", &[("class", failures.1)], &text);
+    };
     let missing = || Cell::missing().text(Unicode::On);
     let [p50, p99] = [run.latency.p50, run.latency.p99].map(|of| of.map(time));
     out.open("td", &[("class", "n ab")]);
     out.text(&Cell::rate(run.achieved_per_s).text(Unicode::On));
     out.open("div", &[("class", "under b")]);
-    out.element(
-        "span",
-        &[("class", failures.1)],
-        &format!("{} failed", failures.0),
-    );
+    named_failures(out);
     out.close("div");
     out.close("td");
     let of_wide = format!("n a {}", failures.1);
@@ -372,11 +372,7 @@ fn numbers(out: &mut Markup, run: &Digest) {
         .map(|p50| format!("p50 {p50}"));
     out.element("div", &[("class", "under b")], &below.unwrap_or_default());
     out.open("div", &[("class", "under c")]);
-    out.element(
-        "span",
-        &[("class", failures.1)],
-        &format!("{} failed", failures.0),
-    );
+    named_failures(out);
     out.close("div");
     out.close("td");
 }

@@ -4,7 +4,7 @@
 //! narrow screen first the sent requests go, then the gaps shrink, then the labels lose their times,
 //! then columns are dropped one by one; the p99 stays.
 
-use crate::line::{Ink, Line};
+use crate::line::{Ink, Line, right};
 use crate::quantity::{count, latency, latency_at_least, rate, share, share_of, span};
 use crate::style::Style;
 use drumfire_measure::{IntervalRow, Spread, SpreadTime, Summary};
@@ -296,15 +296,6 @@ fn time_text(time: SpreadTime, style: &Style) -> String {
         true => latency_at_least(time.time, style.unicode),
         false => latency(time.time, style.unicode),
     }
-}
-
-/// A text at the right of this many columns.
-fn right(text: &str, columns: usize, ink: Ink) -> Line {
-    let text = Line::single(text, ink);
-    let mut line = Line::new();
-    line.space(columns.saturating_sub(text.width()));
-    line.append(text);
-    line
 }
 
 /// A label at the left of this many columns.
