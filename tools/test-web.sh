@@ -41,7 +41,7 @@ export CHROMIUM
 if [ "${1:-}" = pictures ]; then
   exec node out/tests/browser/pictures.js
 fi
-# The last file measures times, and has the machine for itself.
+# The last file prints times, and has the machine for itself.
 tests() {
   node --test --test-reporter=spec "${@/%/.test.js}"
 }

@@ -13,6 +13,10 @@ const NAMES = ["rate", "latency", "heat", "tail", "outcomes", "in-flight", "lag"
 /** Drawn places are rounded to a tenth of a unit. */
 const NEAR = 0.06;
 
+/** The most elements of a page of a day with ten steps, and the most bytes of all its paths. */
+const ELEMENTS_MAX = 8_000;
+const PATH_BYTES_MAX = 400_000;
+
 let browser: Browser;
 let path: string;
 
@@ -359,24 +363,25 @@ test("texts of servers stay texts", async () => {
   await reader.close();
 });
 
-test("a page of a day with ten steps is ready at once", async () => {
+// What a browser has to lay out is counted; the times are printed, for they are the machine's.
+test("a page of a day with ten steps is light", async () => {
   const long = kept("long");
   assert.ok(readFileSync(long).length < 2_000_000);
   const reader = await Reader.opening(browser, long);
   const { page } = reader;
-  const opened = () =>
-    page.evaluate(() => {
-      const [entry] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-      return entry?.domComplete ?? Infinity;
-    });
-  // A machine with other work delays some; the best of three is the page's own.
-  let ready = await opened();
-  for (let times = 0; times < 2 && ready >= 1_000; times += 1) {
-    await page.reload();
-    ready = Math.min(ready, await opened());
-  }
+  const drawn = await page.evaluate(() => {
+    const [entry] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+    const paths = [...document.querySelectorAll("path")].map((path) => path.getAttribute("d") ?? "");
+    return {
+      elements: document.querySelectorAll("*").length,
+      path: paths.reduce((sum, path) => sum + path.length, 0),
+      ready: entry?.domComplete ?? 0,
+    };
+  });
   await page.locator("#rate .stage").focus();
   await page.keyboard.press("ArrowRight");
+  const ticks = () => page.locator("#rate .ticks text").allTextContents();
+  const whole = await ticks();
   const zoom = await page.evaluate(() => {
     const button = document.querySelector<HTMLButtonElement>("#rate .zoom button:nth-child(2)");
     const begin = performance.now();
@@ -385,8 +390,12 @@ test("a page of a day with ten steps is ready at once", async () => {
     document.body.getBoundingClientRect();
     return performance.now() - begin;
   });
-  console.log(`web: a page of a day is ready in ${ready.toFixed(0)} ms, zooms in ${zoom.toFixed(1)} ms`);
-  assert.ok(ready < 1_000, `${ready} ms`);
-  assert.ok(zoom < 200, `${zoom} ms`);
+  console.log(
+    `web: a page of a day is ready in ${drawn.ready.toFixed(0)} ms, zooms in ${zoom.toFixed(1)} ms;` +
+      ` ${drawn.elements} elements, ${drawn.path} bytes of paths`,
+  );
+  assert.ok(drawn.elements < ELEMENTS_MAX, `${drawn.elements} elements`);
+  assert.ok(drawn.path < PATH_BYTES_MAX, `${drawn.path} bytes of paths`);
+  assert.notDeepEqual(await ticks(), whole);
   await reader.close();
 });

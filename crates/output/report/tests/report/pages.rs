@@ -679,13 +679,17 @@ fn a_page_has_its_plan_and_its_data() {
     }
 }
 
-/// A page of a day with ten steps is small enough to be sent, and so is the summary with it.
+/// A page of a day with ten steps is small enough to be sent, and so is the summary with it; a page of
+/// a minute with two steps is smaller.
 #[test]
 fn a_page_of_a_long_run_is_small() {
     let run = fixture::long();
-    let page = page(&run);
-    keep("long", &page);
-    let (page, summary) = (page.len(), json::summary(&run).len());
-    assert!(page < 480_000, "{page}");
+    let day = page(&run);
+    keep("long", &day);
+    let (day, summary) = (day.len(), json::summary(&run).len());
+    assert!(day < 480_000, "{day}");
     assert!(summary < 700_000, "{summary}");
+    let minute = page(&fixture::minute());
+    keep("minute", &minute);
+    assert!(minute.len() <= 350_000, "{}", minute.len());
 }
