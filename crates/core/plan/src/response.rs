@@ -95,14 +95,33 @@ pub trait Inspection: Send + Sync + fmt::Debug {
     /// not use the body. A longer body fails the request.
     fn body_max(&self) -> Option<ByteSize>;
 
-    /// Checks a response, and takes values from it.
+    /// Whether the inspection sees each message of a response that carries several.
+    fn inspects_messages(&self) -> bool {
+        false
+    }
+
+    /// Checks one message of a response, and takes values from it. Called for each message in order,
+    /// before [`inspect`](Self::inspect), if [`inspects_messages`](Self::inspects_messages).
+    ///
+    /// # Errors
+    /// The first mismatch, which ends the exchange.
+    fn inspect_message(&self, _message: &[u8], _taken: &mut Taken) -> Result<(), Mismatch> {
+        Ok(())
+    }
+
+    /// Checks a response, and takes values from it. `taken` has the values of its messages.
     ///
     /// # Errors
     /// The first mismatch. Values taken before it are kept.
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch>;
 
-    /// The result of each rule, for a person.
+    /// The result of each rule for the whole response, for a person.
     fn findings(&self, _response: &Response<'_>) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    /// The result of each rule for one message, for a person, always in the same order.
+    fn message_findings(&self, _message: &[u8]) -> Vec<Finding> {
         Vec::new()
     }
 }
@@ -165,6 +184,31 @@ impl Taken {
         value.form = read(&mut value.text)?;
         self.count += 1;
         Ok(())
+    }
+
+    /// Takes the value of a variable instead of the value that was taken for it before, if any.
+    ///
+    /// # Errors
+    /// The error of `read`; the earlier value then stays.
+    pub fn replace<E>(
+        &mut self,
+        variable: VariableId,
+        read: impl FnOnce(&mut String) -> Result<ValueForm, E>,
+    ) -> Result<(), E> {
+        let mut taken = self.values[..self.count].iter();
+        let known = taken.position(|value| value.variable == variable);
+        self.store(variable, read)?;
+        if let Some(known) = known {
+            self.count -= 1;
+            self.values.swap(known, self.count);
+        }
+        Ok(())
+    }
+
+    /// Whether a value of the variable was taken.
+    #[must_use]
+    pub fn has(&self, variable: VariableId) -> bool {
+        self.iter().any(|(taken, ..)| taken == variable)
     }
 
     /// An empty text for temporary values, in the memory of the next value.
@@ -235,5 +279,30 @@ mod tests {
         );
         taken.clear();
         assert_eq!(taken.iter().count(), 0);
+    }
+
+    #[test]
+    fn a_later_value_replaces_an_earlier_one_and_a_missing_one_does_not() {
+        let mut taken = Taken::default();
+        let text = |text: &'static str| {
+            move |out: &mut String| {
+                out.push_str(text);
+                Ok::<_, ()>(ValueForm::Text)
+            }
+        };
+        let missing = |out: &mut String| {
+            out.push('x');
+            Err(())
+        };
+        assert_eq!(taken.replace(VariableId(1), missing), Err(()));
+        assert!(!taken.has(VariableId(1)));
+        for value in ["a", "b", "c"] {
+            assert_eq!(taken.replace(VariableId(1), text(value)), Ok(()));
+            assert_eq!(taken.replace(VariableId(2), text("other")), Ok(()));
+        }
+        assert_eq!(taken.replace(VariableId(1), missing), Err(()));
+        let all: Vec<_> = taken.iter().map(|(id, _, text)| (id.0, text)).collect();
+        assert_eq!(all, [(1, "c"), (2, "other")]);
+        assert!(taken.has(VariableId(2)) && !taken.has(VariableId(3)));
     }
 }

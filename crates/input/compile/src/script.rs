@@ -206,6 +206,18 @@ impl Inspection for ScriptRules {
         Some(self.body_max)
     }
 
+    fn inspects_messages(&self) -> bool {
+        self.rules.inspects_messages()
+    }
+
+    fn inspect_message(&self, message: &[u8], taken: &mut Taken) -> Result<(), Mismatch> {
+        self.rules.inspect_message(message, taken)
+    }
+
+    fn message_findings(&self, message: &[u8]) -> Vec<Finding> {
+        self.rules.message_findings(message)
+    }
+
     /// Inspects a response: the rules first, then the judge, then the values in the order of the
     /// document. The first mismatch ends the inspection and fails the exchange; values already
     /// taken stay taken.

@@ -53,6 +53,18 @@ impl Inspection for Recorded {
         self.inspection.body_max()
     }
 
+    fn inspects_messages(&self) -> bool {
+        self.inspection.inspects_messages()
+    }
+
+    fn inspect_message(&self, message: &[u8], taken: &mut Taken) -> Result<(), Mismatch> {
+        self.inspection.inspect_message(message, taken)
+    }
+
+    fn message_findings(&self, message: &[u8]) -> Vec<Finding> {
+        self.inspection.message_findings(message)
+    }
+
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
         let result = self.inspection.inspect(response, taken);
         // Also where a later rule failed: a teardown may need the id of what a failed setup has

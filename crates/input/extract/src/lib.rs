@@ -31,5 +31,5 @@ pub use expectation::Expectation;
 pub use extractor::Extractor;
 pub use no_value::NoValue;
 pub use parse_error::ParseError;
-pub use rules::{Rules, Take};
+pub use rules::{MessageRules, Rules, Take};
 pub use sampled::{Sampled, Share};

@@ -33,6 +33,15 @@ impl JsonReplies {
         }
     }
 
+    /// A message as JSON.
+    fn as_json(&self, message: &[u8], names: FieldNames) -> Result<String, Mismatch> {
+        let shown = self.method.show_whole_output(message, names);
+        shown.map_err(|error| Mismatch {
+            kind: MismatchKind::Body,
+            reason: error.words,
+        })
+    }
+
     fn each(&self) -> impl Iterator<Item = (FieldNames, &dyn Inspection)> {
         let by_schema = self
             .by_schema
@@ -60,17 +69,25 @@ impl Inspection for JsonReplies {
         self.each().filter_map(|(_, looks)| looks.body_max()).max()
     }
 
+    fn inspects_messages(&self) -> bool {
+        self.each().any(|(_, looks)| looks.inspects_messages())
+    }
+
+    fn inspect_message(&self, message: &[u8], taken: &mut Taken) -> Result<(), Mismatch> {
+        for (names, looks) in self.each().filter(|(_, looks)| looks.inspects_messages()) {
+            let text = self.as_json(message, names)?;
+            looks.inspect_message(text.as_bytes(), taken)?;
+        }
+        Ok(())
+    }
+
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
         for (names, looks) in self.each() {
             if looks.body_max().is_none() {
                 looks.inspect(response, taken)?;
                 continue;
             }
-            let shown = self.method.show_whole_output(response.body, names);
-            let text = shown.map_err(|error| Mismatch {
-                kind: MismatchKind::Body,
-                reason: error.words,
-            })?;
+            let text = self.as_json(response.body, names)?;
             let as_json = Response {
                 body: text.as_bytes(),
                 ..*response
@@ -88,6 +105,14 @@ impl Inspection for JsonReplies {
                 body: text.as_bytes(),
                 ..*response
             })
+        });
+        findings.collect()
+    }
+
+    fn message_findings(&self, message: &[u8]) -> Vec<Finding> {
+        let findings = self.each().flat_map(|(names, looks)| {
+            let text = self.as_json(message, names).unwrap_or_default();
+            looks.message_findings(text.as_bytes())
         });
         findings.collect()
     }

@@ -1,7 +1,7 @@
 //! All checks and extractors of one response.
 
 use crate::reply::Reply;
-use drumfire_extract::{Check, Expectation, Extractor, Rules, Take};
+use drumfire_extract::{Check, Expectation, Extractor, MessageRules, Rules, Take};
 use drumfire_plan::{Inspection, MismatchKind, Taken, ValueForm, VariableId};
 use drumfire_units::ByteSize;
 
@@ -113,4 +113,44 @@ fn only_what_is_needed_is_read() {
     );
     assert_eq!(some.fields(), ["set-cookie", "x"]);
     assert_eq!(some.body_max(), Some(ByteSize(1000)));
+}
+
+#[test]
+fn rules_for_messages_check_each_and_take_the_last_value() {
+    let body = MismatchKind::Body;
+    let each = MessageRules {
+        expectations: vec![Expectation {
+            subject: Extractor::parse("body").expect("a subject"),
+            check: Check::parse("not contains error").expect("a check"),
+            kind: body,
+        }],
+        takes: vec![Take {
+            name: "id".to_owned(),
+            variable: VariableId(7),
+            extractor: Extractor::parse("json $.id").expect("an extractor"),
+        }],
+    };
+    assert!(!rules(&[], &[]).inspects_messages());
+    let rules = rules(&[("status", "200", MismatchKind::Header)], &[]).with_messages(each);
+    assert!(rules.inspects_messages() && rules.body_max().is_none());
+    let response = Reply::new("");
+    let mut taken = Taken::default();
+    let missing = rules.inspect(&response.response(), &mut taken);
+    let missing = missing.expect_err("no message had the value");
+    assert_eq!(missing.kind, MismatchKind::Missing);
+    assert_eq!(missing.reason, "each json $.id: no message has it");
+    for message in [r#"{"id":1}"#, r#"{"id":2}"#, "[DONE]", r#"{"x":3}"#] {
+        let inspected = rules.inspect_message(message.as_bytes(), &mut taken);
+        assert_eq!(inspected, Ok(()), "{message}");
+    }
+    assert_eq!(rules.inspect(&response.response(), &mut taken), Ok(()));
+    assert_eq!(texts(&taken), ["2"]);
+    let wrong = rules.inspect_message(b"an error", &mut taken);
+    let wrong = wrong.expect_err("the check fails");
+    assert_eq!(wrong.kind, body);
+    assert!(wrong.reason.starts_with("each body is "), "{}", wrong.reason);
+    let findings = rules.message_findings(br#"{"id":"error"}"#);
+    let results: Vec<_> = findings.iter().map(|finding| finding.result.is_ok()).collect();
+    assert_eq!(results, [false, true]);
+    assert_eq!(findings[1].rule, "each json $.id");
 }
