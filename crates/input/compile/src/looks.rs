@@ -23,8 +23,10 @@ use crate::script::{self, Asked, ScriptRules};
 use crate::taken::Recorded;
 use crate::template_scope::TemplateScope;
 use drumfire_data::Sources;
-use drumfire_document::{ExpectSettings as Written, Field, Place, Pool, Request, Text};
-use drumfire_extract::{Check, Expectation, Extractor, Rules, Sampled, Share, Take};
+use drumfire_document::{
+    EachSettings, ExpectSettings as Written, Field, Place, Pool, Request, Text,
+};
+use drumfire_extract::{Check, Expectation, Extractor, MessageRules, Rules, Sampled, Share, Take};
 use drumfire_plan::{Expect, Inspection, MismatchKind};
 use drumfire_schema::{JsonReplies, Method};
 use drumfire_units::ByteSize;
@@ -69,15 +71,22 @@ pub(crate) fn looks(
             Some(share) => sampled.push(Sampled::new(hash.expectation, share)),
         }
     }
-    let takes: Vec<Take> = request
-        .take
-        .iter()
-        .filter(|field| !script::is_scripted(field))
-        .filter_map(|field| compile_take(field, sources, scope))
-        .collect();
-    let is_needed = !expectations.is_empty() || !sampled.is_empty() || !takes.is_empty();
+    let unscripted = request.take.iter();
+    let unscripted = unscripted.filter(|field| !script::is_scripted(field));
+    let unscripted: Vec<Field> = unscripted.cloned().collect();
+    let (takes, each_takes) = takes(&unscripted, sources, scope);
+    let each = match has_messages(request, pool) {
+        true => message_rules(&written.each, each_takes, scope),
+        false => {
+            refuse_message_rules(request, scope);
+            MessageRules::default()
+        }
+    };
+    let is_needed = !(expectations.is_empty() && sampled.is_empty() && takes.is_empty());
+    let is_needed = is_needed || !each.is_empty();
     let body_max = body_max(pool, scope);
     let rules = Rules::new(expectations, takes, body_max).with_sampled(sampled, body_max);
+    let rules = rules.with_messages(each);
     let asked = Asked {
         judge: written.js.as_ref(),
         takes: request
@@ -98,6 +107,87 @@ pub(crate) fn looks(
         expect: scope.found.parse(own_status.as_ref()),
         inspection,
     }
+}
+
+/// The word before the source of a value that is taken from each message.
+const EACH: &str = "each ";
+
+/// [`EACH`] or nothing, and the source after it.
+fn split_each(field: &Field) -> (&'static str, &str) {
+    let source = field.value.value.trim_start();
+    source
+        .strip_prefix(EACH)
+        .map_or(("", source), |source| (EACH, source))
+}
+
+/// A value that is taken from each message of a response, with the source in a message; `None` if
+/// it is taken from the whole response.
+fn of_messages(field: &Field) -> Option<Field> {
+    let (EACH, source) = split_each(field) else {
+        return None;
+    };
+    let value = field.value.with(source.to_owned());
+    let name = field.name.clone();
+    Some(Field { name, value })
+}
+
+/// The values of fields that are taken from the whole response, and those that are taken from each
+/// message.
+fn takes(fields: &[Field], sources: &Sources, scope: &mut Scope<'_>) -> (Vec<Take>, Vec<Take>) {
+    let (mut whole, mut each) = (Vec::new(), Vec::new());
+    for field in fields {
+        let Some(of_message) = of_messages(field) else {
+            whole.extend(compile_take(field, sources, scope));
+            continue;
+        };
+        let Some(take) = compile_take(&of_message, sources, scope) else {
+            continue;
+        };
+        if !take.extractor.reads_body() {
+            let source = &take.extractor;
+            let message = format!("a message has no `{source}` of its own; remove `each`");
+            scope.found.add(&field.value.place, message);
+        }
+        each.push(take);
+    }
+    (whole, each)
+}
+
+/// The rules for each event of a stream, or for each message of a call.
+fn message_rules(written: &EachSettings, takes: Vec<Take>, scope: &mut Scope<'_>) -> MessageRules {
+    let fields = [&written.json, &written.xml, &written.css];
+    MessageRules {
+        expectations: of_body(&written.body, fields, scope),
+        takes,
+    }
+}
+
+/// Notes a request's own rules for messages, which its response does not have. Those of a pool need
+/// an effect on one of its requests only.
+fn refuse_message_rules(request: &Request, scope: &mut Scope<'_>) {
+    let takes = request
+        .take
+        .iter()
+        .filter(|field| split_each(field).0 == EACH);
+    let takes = takes.map(|field| &field.value.place);
+    for place in first_place(&request.expect.each).into_iter().chain(takes) {
+        let message = "the response is read as one body; add `read: events` to check each event";
+        scope.found.add(place, message);
+    }
+}
+
+/// Whether the response of a request has messages, which are events or replies.
+fn has_messages(request: &Request, pool: &Pool) -> bool {
+    let read = request.events.read.as_ref();
+    let read = read.or(pool.settings.events.read.as_ref());
+    request.ask.is_call() || read.is_some_and(|way| way.value == "events")
+}
+
+/// The place of the first check of each message.
+pub(crate) fn first_place(each: &EachSettings) -> Option<&Place> {
+    let fields = [&each.json, &each.xml, &each.css].into_iter().flatten();
+    let bodies = each.body.iter().map(|text| &text.place);
+    bodies.chain(fields.map(|field| &field.name.place)).next()
 }
 
 /// Adds a record of the values that the inspection takes, if the scope keeps one. Only a setup or a
@@ -134,28 +224,34 @@ pub(crate) fn looks_of_call(
     written.expect.status = None;
     let mut by_json = Vec::new();
     written.take.retain(|field| {
-        let path = match field.value.value.trim() {
+        let (each, source) = split_each(field);
+        let path = match source.trim() {
             "reply" => Some("$"),
             other => other.strip_prefix("reply "),
         };
-        by_json.extend(path.map(|path| in_json(field, path)));
+        by_json.extend(path.map(|path| in_json(field, each, path)));
         path.is_none()
     });
     for field in &mut written.take {
-        let Some(path) = field.value.value.trim().strip_prefix("field ") else {
+        let (each, source) = split_each(field);
+        let Some(path) = source.trim().strip_prefix("field ") else {
             continue;
         };
         let path = scope
             .found
             .ok(&field.value.place, method.reply_path(path.trim()));
-        field.value.value = format!("json {}", path.unwrap_or_else(|| "$".to_owned()));
+        let path = path.unwrap_or_else(|| "$".to_owned());
+        field.value.value = format!("{each}json {path}");
     }
-    let takes = by_json.iter();
-    let takes: Vec<Take> = takes
-        .filter_map(|field| compile_take(field, &may_read.sources, scope))
-        .collect();
-    let by_json = (!takes.is_empty()).then(|| {
-        let rules = Rules::new(Vec::new(), takes, body_max(pool, scope));
+    let by_json = (!by_json.is_empty()).then(|| {
+        let (whole, each) = takes(&by_json, &may_read.sources, scope);
+        let rules = Rules::new(Vec::new(), whole, body_max(pool, scope));
+        let expectations = Vec::new();
+        let takes = each;
+        let rules = rules.with_messages(MessageRules {
+            expectations,
+            takes,
+        });
         Arc::new(rules) as Arc<dyn Inspection>
     });
     let by_schema = looks(&written, pool, may_read, scope).inspection;
@@ -166,10 +262,11 @@ pub(crate) fn looks_of_call(
     Some(recorded(replies, request, &may_read.sources, scope))
 }
 
-/// The field, taken from JSON at this path, as `reply` does.
-fn in_json(field: &Field, path: &str) -> Field {
+/// The field, taken from JSON at this path, as `reply` does; from each message if `each` is
+/// [`EACH`].
+fn in_json(field: &Field, each: &str, path: &str) -> Field {
     let mut field = field.clone();
-    field.value.value = format!("json {}", path.trim());
+    field.value.value = format!("{each}json {}", path.trim());
     field
 }
 
@@ -192,9 +289,12 @@ fn has_templates(request: &Request, pool: &Pool) -> bool {
 /// Notes checks that look like templates: a check is the same for each request. The message covers
 /// both cases, because a text with braces may be literal.
 fn refuse_templates(written: &Written, scope: &mut Scope<'_>) {
+    let each = &written.each;
     let fields = [&written.header, &written.json, &written.xml, &written.css];
-    let fields = fields.into_iter().flatten();
-    let texts = fields.map(|field| &field.value).chain(&written.body);
+    let of_messages = [&each.json, &each.xml, &each.css];
+    let fields = fields.into_iter().chain(of_messages).flatten();
+    let texts = fields.map(|field| &field.value);
+    let texts = texts.chain(&written.body).chain(&each.body);
     for text in texts.filter(|text| text.value.contains("{{")) {
         let message = "a check can't contain templates; `take` the value and compare it in an \
                        `if`, or write `templates: none` if the braces are literal";
@@ -233,16 +333,19 @@ fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
         let (place, kind) = (&field.name.place, MismatchKind::Header);
         all.extend(expectation(&subject, place, &field.value, kind, scope));
     }
-    for text in &written.body {
+    let fields = [&written.json, &written.xml, &written.css];
+    all.extend(of_body(&written.body, fields, scope));
+    all
+}
+
+/// The expectations of a body: of its text, and of the values in its `json`, `xml` and `css`.
+fn of_body(texts: &[Text], fields: [&Vec<Field>; 3], scope: &mut Scope<'_>) -> Vec<Expectation> {
+    let mut all = Vec::new();
+    for text in texts {
         let kind = MismatchKind::Body;
         all.extend(expectation("body", &text.place, text, kind, scope));
     }
-    let kinds = [
-        ("json", &written.json),
-        ("xml", &written.xml),
-        ("css", &written.css),
-    ];
-    for (kind, fields) in kinds {
+    for (kind, fields) in ["json", "xml", "css"].into_iter().zip(fields) {
         for field in fields {
             let subject = format!("{kind} {}", field.name.value);
             let place = of_key(&field.name.place, kind);

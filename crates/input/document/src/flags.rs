@@ -15,9 +15,10 @@ use crate::keys::node::Node;
 use crate::keys::{DocumentKey, KeyValue};
 pub use crate::keys::{Flag, Group, Number, On};
 use crate::{
-    CallOptions, CommonBody, CommonFields, Connections, Diagnostic, Document, EventSettings,
-    ExpectSettings, Generator, Http, Load, Monitoring, Outputs, Place, Placed, ReachSettings,
-    Reflection, SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings, TlsSettings,
+    CallOptions, CommonBody, CommonFields, Connections, Diagnostic, Document, EachSettings,
+    EventSettings, ExpectSettings, Generator, Http, Load, Monitoring, Outputs, Place, Placed,
+    ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings,
+    TlsSettings,
 };
 use drumfire_plan::secret;
 
@@ -66,6 +67,11 @@ const TABLES: &[Table] = &[
     table(IN_POOL, Http::KEYS),
     table(IN_POOL, EventSettings::KEYS),
     held("expect", &["pools", POOL, "expect"], ExpectSettings::KEYS),
+    held(
+        "expect.each",
+        &["pools", POOL, "expect", "each"],
+        EachSettings::KEYS,
+    ),
     table(IN_REQUEST, DATA.keys),
     table(IN_REQUEST, Coding::KEYS),
     table(IN_REQUEST, CallOptions::KEYS),

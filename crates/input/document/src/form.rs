@@ -36,9 +36,10 @@ pub use crate::keys::tree::Tree;
 pub use crate::keys::{DocumentKey, KeyTable, KeyValue};
 use crate::{Bare, Diagnostic, Environment};
 use crate::{
-    CallOptions, CommonBody, CommonFields, Connections, Document, EventSettings, ExpectSettings,
-    Generator, Http, Kept, Load, Monitoring, Outputs, Payload, Place, Placed, Pool, ReachSettings,
-    Reflection, SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings, TlsSettings,
+    CallOptions, CommonBody, CommonFields, Connections, Document, EachSettings, EventSettings,
+    ExpectSettings, Generator, Http, Kept, Load, Monitoring, Outputs, Payload, Place, Placed, Pool,
+    ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings,
+    TlsSettings,
 };
 pub(crate) use ammo::AmmoKeys;
 pub(crate) use feeds::Keys as FeedKeys;
@@ -200,7 +201,7 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
 /// All possible keys of a document, in tables for the manual.
 #[must_use]
 pub fn key_tables() -> Vec<KeyTable> {
-    let tables: [(&str, &[&[DocumentKey]]); 27] = [
+    let tables: [(&str, &[&[DocumentKey]]); 28] = [
         ("plan", &[Root::KEYS, Document::KEYS]),
         ("stop", &[Stop::KEYS]),
         ("outputs", &[Outputs::KEYS]),
@@ -215,6 +216,7 @@ pub fn key_tables() -> Vec<KeyTable> {
         ("stream", &[Stream::KEYS]),
         ("files of requests", &[AmmoKeys::KEYS]),
         ("expect", &[ExpectSettings::KEYS]),
+        ("each", &[EachSettings::KEYS]),
         (
             "defaults",
             &[Settings::KEYS, CommonFields::KEYS, Kept::KEYS],
@@ -283,8 +285,8 @@ fn tree(document: &Document) -> Tree {
 #[cfg(test)]
 mod tests {
     use super::{
-        ExpectSettings, FeedKeys, Generator, KeyValue, Outputs, PartKeys, Pool, Reflection, Root,
-        ScenarioKeys, StepKeys, Stop, Stream, TlsSettings, key_tables,
+        EachSettings, ExpectSettings, FeedKeys, Generator, KeyValue, Outputs, PartKeys, Pool,
+        Reflection, Root, ScenarioKeys, StepKeys, Stop, Stream, TlsSettings, key_tables,
     };
     use crate::keys::fields::Fields as _;
     use std::collections::BTreeSet;
@@ -303,6 +305,7 @@ mod tests {
             StepKeys::keys,
             Stream::keys,
             ExpectSettings::keys,
+            EachSettings::keys,
             PartKeys::keys,
             TlsSettings::keys,
             Reflection::keys,

@@ -35,7 +35,7 @@ pub use layer::Layer;
 pub use payload::{Part, PartContent, Payload};
 pub use place::{Count, Place, Placed, Switch, Text};
 pub use settings::{
-    CallOptions, CommonBody, CommonFields, Connections, EventSettings, ExpectSettings, Generator,
-    Http, Kept, Load, Monitoring, Outputs, ReachSettings, Reflection, SchemaSource, Settings, Stop,
-    Stream, TimeoutSettings, TlsSettings,
+    CallOptions, CommonBody, CommonFields, Connections, EachSettings, EventSettings,
+    ExpectSettings, Generator, Http, Kept, Load, Monitoring, Outputs, ReachSettings, Reflection,
+    SchemaSource, Settings, Stop, Stream, TimeoutSettings, TlsSettings,
 };

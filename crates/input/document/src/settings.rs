@@ -11,7 +11,7 @@ mod outputs;
 mod transport;
 
 pub use calls::{CallOptions, Reflection, SchemaSource, Stream};
-pub use http::{CommonBody, CommonFields, EventSettings, ExpectSettings, Http, Kept};
+pub use http::{CommonBody, CommonFields, EachSettings, EventSettings, ExpectSettings, Http, Kept};
 pub use load::{Generator, Load, Stop};
 pub use outputs::{Monitoring, Outputs};
 pub use transport::{Connections, ReachSettings, TimeoutSettings, TlsSettings};

@@ -139,7 +139,7 @@ impl CallState {
         if came.count > 0 && call.plan.kind.server_streams() {
             self.replies.note_streamed(cx, came);
             // The call has received everything that the plan wants, which is not a failure.
-            if self.replies.has(call.plan.streaming.receive) {
+            if self.replies.has(cx.request.receive()) {
                 return match end {
                     true => Continuation::End(cx.inspect()),
                     false => Continuation::GiveUp(cx.inspect()),
@@ -226,7 +226,7 @@ fn broken_off(cx: &mut KindContext<'_>, broken: BrokenMessage<Violation>) -> Con
             cx.exchange.account.set_status(status);
             Continuation::GiveUp(failure)
         }
-        BrokenMessage::TooLarge(failure) => Continuation::GiveUp(failure),
+        BrokenMessage::Refused(failure) => Continuation::GiveUp(failure),
         BrokenMessage::Framing(violation) => given_up(cx, violation.into()),
     }
 }

@@ -129,8 +129,7 @@ impl EventState {
 
     /// Whether the exchange has the events that the plan wants.
     fn has_enough(&self, cx: &KindContext<'_>) -> bool {
-        let events = cx.request.events();
-        self.events.has(events.and_then(|events| events.receive))
+        self.events.has(cx.request.receive())
     }
 
     /// Ends a complete body. A body that ends within an event was cut, unless the event's data show
@@ -172,7 +171,7 @@ fn read(
     let came = events
         .read(cx, None, bytes)
         .map_err(|broken| match broken {
-            BrokenMessage::Undecodable(failure) | BrokenMessage::TooLarge(failure) => failure,
+            BrokenMessage::Undecodable(failure) | BrokenMessage::Refused(failure) => failure,
             BrokenMessage::Framing(TooLong) => Failure::from_outcome(Outcome::LimitEvent),
         })?;
     if came.count > 0 {

@@ -17,7 +17,7 @@ use crate::blame::Failure;
 use crate::limits::{KEPT_LOOK_BYTES, SHOWN_MESSAGES};
 use crate::wire::Fields;
 use drumfire_measure::{Excerpt, Field, GRPC_STATUS, Outcome, Side};
-use drumfire_plan::{Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
+use drumfire_plan::{Finding, Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
 use drumfire_units::Nanos;
 
 /// The part of a response that is looked at; reused by the next exchange with the same id.
@@ -44,6 +44,28 @@ struct Shown {
     messages: Vec<Excerpt>,
     /// The number of messages that are not kept.
     more: u64,
+    /// The results of the rules for each message, over all messages.
+    findings: Vec<Finding>,
+}
+
+impl Shown {
+    /// Adds the results of the rules for one more message. A failed check stays failed, and the last
+    /// value that was taken stays.
+    fn add_findings(&mut self, findings: Vec<Finding>) {
+        if self.findings.is_empty() {
+            self.findings = findings;
+            return;
+        }
+        for (known, new) in self.findings.iter_mut().zip(findings) {
+            let stays = match known.variable {
+                None => known.result.is_err(),
+                Some(_) => new.result.is_err(),
+            };
+            if !stays {
+                *known = new;
+            }
+        }
+    }
 }
 
 impl Look {
@@ -89,6 +111,12 @@ impl Look {
             true => shown.messages.push(excerpt(message)),
             false => shown.more += 1,
         }
+    }
+
+    /// The results of the rules for each message, if the response is shown.
+    pub(super) fn message_findings(&self) -> &[Finding] {
+        let shown = self.shown.as_deref();
+        shown.map_or(&[], |shown| &shown.findings)
     }
 
     /// Whether a head was kept.
@@ -168,6 +196,23 @@ impl Look {
         let room = max.saturating_sub(self.body.len());
         self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
         self.sampled += bytes.len() as u64;
+    }
+
+    /// Inspects one message of the response.
+    ///
+    /// # Errors
+    /// If the message does not meet the plan's expectations.
+    pub(super) fn inspect_message(
+        &mut self,
+        inspection: &dyn Inspection,
+        message: &[u8],
+    ) -> Result<(), Failure> {
+        if let Some(shown) = &mut self.shown {
+            shown.add_findings(inspection.message_findings(message));
+        }
+        inspection
+            .inspect_message(message, &mut self.taken)
+            .map_err(|mismatch| failure(&mismatch))
     }
 
     /// Inspects the whole response, with this status and response time.

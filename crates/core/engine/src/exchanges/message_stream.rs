@@ -12,7 +12,7 @@ use super::tools::Codecs;
 use crate::blame::Failure;
 use crate::prepare::Request;
 use drumfire_measure::{IsFirst, Outcome};
-use drumfire_plan::{ReplyCheck, ReplyError};
+use drumfire_plan::{Inspection, ReplyCheck, ReplyError};
 use drumfire_units::{ByteSize, Nanos};
 
 /// How a protocol separates messages in a body.
@@ -70,8 +70,8 @@ pub(super) struct Came {
 pub(super) enum BrokenMessage<V> {
     /// A message cannot be decoded.
     Undecodable(Failure),
-    /// A message is too large to be inspected.
-    TooLarge(Failure),
+    /// A message is not as the plan expects, or the messages are too large to be inspected.
+    Refused(Failure),
     /// The peer breaks the framing.
     Framing(V),
 }
@@ -80,31 +80,38 @@ pub(super) enum BrokenMessage<V> {
 struct Intake<'a> {
     look: Option<&'a mut Look>,
     check: Option<&'a dyn ReplyCheck>,
-    /// The maximum size of the inspected body, if anything is inspected.
+    /// The inspection of the response, if it sees each message.
+    inspection: Option<&'a dyn Inspection>,
+    /// The maximum size of the inspected body, if it is inspected.
     max: Option<ByteSize>,
     inspected: Inspected,
+    /// The number of messages that the exchange wants. Those after them came in the same read.
+    wanted: u64,
     /// The number of earlier messages of the attempt.
     before: u64,
     came: Came,
     wrong: Option<ReplyError>,
-    kept: Result<(), Failure>,
+    /// The failure of the first message that is refused.
+    refused: Result<(), Failure>,
 }
 
 impl<'a> Intake<'a> {
     /// The intake of a read of messages in this framing, after `before` messages. `look` is the look
     /// at the response, if there is one.
     #[inline]
-    fn new<F: Framing>(look: Option<&'a mut Look>, request: &Request, before: u64) -> Self {
+    fn new<F: Framing>(look: Option<&'a mut Look>, request: &'a Request, before: u64) -> Self {
         let inspection = request.inspection();
         Self {
             look,
             check: None,
+            inspection: inspection.filter(|inspection| inspection.inspects_messages()),
             max: inspection.and_then(|inspection| inspection.body_max()),
             inspected: F::INSPECTED,
+            wanted: request.receive().unwrap_or(u64::MAX),
             before,
             came: Came::default(),
             wrong: None,
-            kept: Ok(()),
+            refused: Ok(()),
         }
     }
 
@@ -115,10 +122,15 @@ impl<'a> Intake<'a> {
         }
         let number = self.before + self.came.count;
         self.came.count += 1;
-        if let Some(look) = &mut self.look {
+        if let Some(look) = &mut self.look
+            && number < self.wanted
+        {
             let is_inspected = number == 0 || self.inspected == Inspected::Joined;
-            if let (Some(max), Ok(()), true) = (self.max, &self.kept, is_inspected) {
-                self.kept = match number {
+            if let (Some(inspection), Ok(())) = (self.inspection, &self.refused) {
+                self.refused = look.inspect_message(inspection, message);
+            }
+            if let (Some(max), Ok(()), true) = (self.max, &self.refused, is_inspected) {
+                self.refused = match number {
                     0 => look.keep(message, max.0),
                     _ => look
                         .keep(b"\n", max.0)
@@ -150,8 +162,7 @@ impl<F: Framing> MessageStream<F> {
     /// Reads bytes of messages, and returns the messages that they complete.
     ///
     /// All bytes are read before any failure is returned. If several failures occur, the order of
-    /// precedence is: a message that cannot be decoded, a message that is too large to be inspected,
-    /// broken framing.
+    /// precedence is: a message that cannot be decoded, a message that is refused, broken framing.
     ///
     /// # Errors
     /// If a message is invalid.
@@ -169,14 +180,17 @@ impl<F: Framing> MessageStream<F> {
         let each = |message: &[u8], at: Nanos| intake.receive(message, at);
         let fed = self.framing.read(bytes, now, codecs, each);
         let Intake {
-            came, wrong, kept, ..
+            came,
+            wrong,
+            refused,
+            ..
         } = intake;
         count(cx, came);
         if let Some(error) = wrong {
             let failure = Failure::with(Outcome::Decode, error.0);
             return Err(BrokenMessage::Undecodable(failure));
         }
-        kept.map_err(BrokenMessage::TooLarge)?;
+        refused.map_err(BrokenMessage::Refused)?;
         fed.map_err(BrokenMessage::Framing)?;
         Ok(came)
     }
@@ -184,7 +198,7 @@ impl<F: Framing> MessageStream<F> {
     /// Ends the body: `end` passes on the message that only the end completes, if there is one.
     ///
     /// # Errors
-    /// If that message is too large to be inspected.
+    /// If that message is refused.
     pub(super) fn finish<E>(
         &mut self,
         cx: &mut KindContext<'_>,
@@ -196,9 +210,9 @@ impl<F: Framing> MessageStream<F> {
         let ended = end(&mut self.framing, &mut |message, at| {
             intake.receive(message, at)
         });
-        let Intake { came, kept, .. } = intake;
+        let Intake { came, refused, .. } = intake;
         count(cx, came);
-        kept.map(|()| (came, ended))
+        refused.map(|()| (came, ended))
     }
 
     /// Records the times of streamed messages that arrived together: every message except the first

@@ -34,12 +34,16 @@ pub(super) fn transcript(rules: &Rules, entry: &Entry, sample: Sample, part: Par
         side
     });
     let findings = match (request.inspection(), look, part) {
-        (Some(inspection), Some(look), Part::Last) => inspection.findings(&Response {
-            status: seen_status(status),
-            fields: &look.fields,
-            body: &look.body,
-            time: sample.end - sample.intended,
-        }),
+        (Some(inspection), Some(look), Part::Last) => {
+            let mut findings = look.message_findings().to_vec();
+            findings.extend(inspection.findings(&Response {
+                status: seen_status(status),
+                fields: &look.fields,
+                body: &look.body,
+                time: sample.end - sample.intended,
+            }));
+            findings
+        }
         _ => Vec::new(),
     };
     Transcript {

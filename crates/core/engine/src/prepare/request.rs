@@ -109,6 +109,15 @@ impl Request {
         }
     }
 
+    /// The number of messages after which an exchange ends; `None` if the server decides.
+    pub(crate) fn receive(&self) -> Option<u64> {
+        match &self.kind {
+            ExchangeKind::Events(events) => events.receive,
+            ExchangeKind::Call(call) => call.plan.streaming.receive,
+            ExchangeKind::Response => None,
+        }
+    }
+
     /// Whether each exchange of the request carries a trace id.
     pub(crate) fn is_traced(&self) -> bool {
         let data: &dyn RequestData = match &self.form {

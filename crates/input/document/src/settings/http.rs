@@ -52,6 +52,21 @@ table! {
         xml: Vec<Field> = "Checks of values in an XML body, by XPath";
         css: Vec<Field> = "Checks of elements in an HTML body, by CSS selector";
         js: Option<Text> = "Function of the pool's script that judges the response";
+        each: EachSettings =
+            "Checks of each event of a stream, or of each message of a call, as it arrives";
+    } []
+}
+
+table! {
+    /// The conditions that each event of a stream, or each message of a call, must meet.
+    pub struct EachSettings [] {
+        body: Vec<Text> =
+            "Check of the data of each event, or of each message, such as `not contains error`, or a list of checks",
+            Flag::new(Group::Request, "--expect-each <CHECK>",
+                "Check of each event, as it arrives, such as 'not contains error'; repeatable").needs("events");
+        json: Vec<Field> = "Checks of values in the JSON of each event or message, by JSONPath";
+        xml: Vec<Field> = "Checks of values in the XML of each event, by XPath";
+        css: Vec<Field> = "Checks of elements in the HTML of each event, by CSS selector";
     } []
 }
 
@@ -115,7 +130,7 @@ table! {
     } []
 }
 
-nested!(ExpectSettings => "expect");
+nested!(ExpectSettings => "expect", EachSettings => "each");
 
 impl Kept {
     /// Every exchange in full.

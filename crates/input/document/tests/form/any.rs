@@ -133,11 +133,17 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn each()(body in texts(), json in listed(), xml in listed(), css in listed())
+        -> EachSettings { EachSettings { body, json, xml, css } }
+}
+
+prop_compose! {
     fn expect()(status in some(), time in some(), header in listed(), body in texts(),
                 body_size in some(), body_hash in some(), json in listed(), xml in listed(),
-                css in listed(), js in some())
+                css in listed(), js in some(), each in each())
         -> ExpectSettings {
-            ExpectSettings { status, time, header, body, body_size, body_hash, json, xml, css, js }
+            ExpectSettings { status, time, header, body, body_size, body_hash, json, xml, css, js,
+                             each }
         }
 }
 
