@@ -1,8 +1,8 @@
 //! Event streams: how the responses of a request are read.
 
 use crate::scope::Scope;
-use crate::transport::span;
-use drumfire_document::{EventSettings, Layer as _, Place, Pool, Request};
+use crate::transport::{TIMEOUT_DEFAULT, span};
+use drumfire_document::{EventSettings, Layer as _, Pool, Request};
 use drumfire_plan::EventStream;
 use drumfire_units::Nanos;
 
@@ -24,18 +24,61 @@ pub(crate) fn events(request: &Request, pool: &Pool, scope: &mut Scope<'_>) -> O
         }
         return None;
     }
-    Some(EventStream {
+    let duration = span(written.stream_duration.as_ref(), scope);
+    let stream = EventStream {
         gap: gap.unwrap_or(Nanos::MAX),
+        duration: duration.unwrap_or(Nanos::MAX),
         receive: written.max_events.map(|count| count.value),
-    })
+    };
+    note_long(&stream, request, pool, scope);
+    Some(stream)
+}
+
+/// Notes a request's own limits of a stream that a shorter one excludes. Those of its pool need an
+/// effect on one of its requests only. Invalid times were already noted.
+fn note_long(stream: &EventStream, request: &Request, pool: &Pool, scope: &mut Scope<'_>) {
+    let written = request.timeout.as_ref();
+    let written = written.or(pool.settings.timeouts.timeout.as_ref());
+    let total = written.map(|text| match text.value.parse() {
+        Ok(Nanos::ZERO) | Err(_) => Nanos::MAX,
+        Ok(total) => total,
+    });
+    let own = &request.events;
+    if let Some(text) = &own.stream_duration
+        && let Some(total) = total
+        && is_excluded(stream.duration, total)
+    {
+        scope.found.add(&text.place, too_long("timeout", total));
+    }
+    let (key, end) = match stream.duration {
+        Nanos::MAX => ("timeout", total.unwrap_or(TIMEOUT_DEFAULT)),
+        duration => ("stream_duration", duration),
+    };
+    if let Some(text) = &own.gap_timeout
+        && is_excluded(stream.gap, end)
+    {
+        scope.found.add(&text.place, too_long(key, end));
+    }
+}
+
+/// Whether a stream always ends before a limit.
+fn is_excluded(limit: Nanos, end: Nanos) -> bool {
+    limit < Nanos::MAX && end <= limit
+}
+
+/// The message on a limit that a shorter one excludes.
+fn too_long(key: &str, end: Nanos) -> String {
+    format!(
+        "it has no effect: no stream may take longer than `{key}` ({end}); write a shorter time"
+    )
 }
 
 /// Notes the limits of a request whose response is not read as events.
 fn note_idle(own: &EventSettings, scope: &mut Scope<'_>) {
-    let gap = own.gap_timeout.as_ref().map(|text| &text.place);
-    let max = own.max_events.as_ref().map(|count| &count.place);
-    let places: [Option<&Place>; 2] = [gap, max];
-    for place in places.into_iter().flatten() {
+    let times = [&own.gap_timeout, &own.stream_duration];
+    let times = times.into_iter().flatten().map(|text| &text.place);
+    let max = own.max_events.iter().map(|count| &count.place);
+    for place in times.chain(max) {
         let message = "it has no effect without `read: events`";
         scope.found.add(place, message);
     }

@@ -53,7 +53,7 @@ const SOCKET_PATH_BYTES: usize = 107;
 const LOOK_UP_LEAST: Nanos = Nanos::from_secs(1);
 /// The default timeout of a whole exchange. Without one, a target that hangs would hold users and
 /// connections until the end of the run, and no figure would show its slowness.
-const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(30);
+pub(crate) const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(30);
 /// The default timeout for opening a connection, and for the TLS handshake.
 const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(10);
 /// The default maximum pause before a target that refuses connections is dialed again. After a

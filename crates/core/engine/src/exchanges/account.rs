@@ -237,6 +237,11 @@ impl Account {
         self.has_head = true;
     }
 
+    /// Sets the end of the time allowed for the whole exchange to this time after its first write.
+    pub(super) fn limit_stream(&mut self, duration: Nanos) {
+        self.times.ends_by = self.times.sent + duration;
+    }
+
     /// Sets the deadline of the next event of a response, which comes `limit` from now at the
     /// latest, and not after the end of the whole exchange.
     #[inline]

@@ -103,13 +103,18 @@ impl KindContext<'_> {
 
     /// Inspects a response whose status is ok, and takes the values that the plan extracts from it.
     pub(super) fn inspect(&mut self) -> Failure {
-        let time = self.now - self.exchange.account.times.intended;
-        let status = seen_status(self.exchange.account.status());
-        let inspection = self.request.inspection();
-        let (Some(inspection), Some(look)) = (inspection, self.exchange.look.as_deref_mut()) else {
-            return Failure::from_outcome(Outcome::Ok);
-        };
-        let inspected = look.inspect(inspection, status, time);
-        inspected.map_or_else(|failure| failure, |()| Failure::from_outcome(Outcome::Ok))
+        inspect(self.request, self.exchange, self.now)
     }
+}
+
+/// Inspects a response whose status is ok, and that ends now.
+pub(super) fn inspect(request: &Request, exchange: &mut Exchange, now: Nanos) -> Failure {
+    let time = now - exchange.account.times.intended;
+    let status = seen_status(exchange.account.status());
+    let (Some(inspection), Some(look)) = (request.inspection(), exchange.look.as_deref_mut())
+    else {
+        return Failure::from_outcome(Outcome::Ok);
+    };
+    let inspected = look.inspect(inspection, status, time);
+    inspected.map_or_else(|failure| failure, |()| Failure::from_outcome(Outcome::Ok))
 }

@@ -89,6 +89,12 @@ impl EventState {
         self.events.framing.begin(EVENT_BYTES);
         self.events.begin_attempt(cx.now);
         self.content = Content::Stream(decoder(fields, decoded_max(cx.rules))?);
+        let events = cx.request.events();
+        if let Some(duration) = events.map(|events| events.duration)
+            && duration < Nanos::MAX
+        {
+            cx.exchange.account.limit_stream(duration);
+        }
         expect_event(cx);
         Ok(())
     }

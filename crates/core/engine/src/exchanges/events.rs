@@ -9,7 +9,7 @@
 //! The verbs are those of any response. A stream is over when the server ends it, or when it has the
 //! events that the plan wants; the latter is not a failure.
 
-use super::context::{Continuation, KindContext};
+use super::context::{Continuation, KindContext, inspect};
 use super::event_stream::{Content, EventState};
 use super::exchange::Exchange;
 use super::outgoing::OutgoingRequest;
@@ -135,18 +135,28 @@ pub(super) fn failure(
     }
 }
 
-/// The failure of an exchange whose time is up. A stream may be as slow as it likes, within the
-/// limits of the exchange and of the time between two events.
+/// The end of an exchange whose time is up. A stream may be as slow as it likes, within the limits
+/// of the exchange and of the time between two events; the end of its planned duration is not a
+/// failure.
 pub(super) fn lateness(
     state: &EventState,
     outgoing: &OutgoingRequest,
     rules: &Rules,
-    exchange: &Exchange,
+    exchange: &mut Exchange,
     now: Nanos,
 ) -> Failure {
     let account = &exchange.account;
+    let request = rules.request(exchange);
+    let has_duration = || {
+        request
+            .events()
+            .is_some_and(|events| events.duration < Nanos::MAX)
+    };
     match &state.content {
         Content::WrongType(wrong) => wrong.clone(),
+        Content::Stream(_) if account.is_spent(now) && has_duration() => {
+            inspect(request, exchange, now)
+        }
         Content::Stream(_) if account.is_spent(now) => Failure::from_outcome(Outcome::TimeoutTotal),
         Content::Stream(_) => Failure::from_outcome(Outcome::TimeoutGap),
         Content::Response => {

@@ -45,8 +45,9 @@ pub(super) struct Rules {
     pub(super) renders_late: bool,
     /// Whether any request has a different limit than the pool.
     has_limits: bool,
-    /// The shortest maximum time between two events, if any event stream has one.
-    pub(super) gap_min: Option<Nanos>,
+    /// Whether the deadline of an exchange may become earlier when a part of its response arrives:
+    /// an event stream has a limit between its events, or a duration.
+    pub(super) moves_deadlines: bool,
     /// Whether every exchange is judged only by its status, except for redirects.
     pub(super) is_plain: bool,
     opening: Opening,
@@ -80,10 +81,7 @@ impl Rules {
         let reading = Reading::for_pool(pool, requests);
         let reads_messages = |request: &Request| request.is_call() || request.events().is_some();
         let has_messages = requests.iter().any(reads_messages);
-        let gaps = requests
-            .iter()
-            .filter_map(Request::events)
-            .map(|events| events.gap);
+        let mut streams = requests.iter().filter_map(Request::events);
         Self {
             measure_from: prepared.generator().warmup.span(),
             limit: pool.timeouts.total,
@@ -91,7 +89,7 @@ impl Rules {
             expect: pool.expect,
             has_limits: requests.iter().any(Request::has_limit),
             renders_late: requests.iter().any(Request::is_rendered_late),
-            gap_min: gaps.filter(|gap| *gap < Nanos::MAX).min(),
+            moves_deadlines: streams.any(|events| events.gap.min(events.duration) < Nanos::MAX),
             is_plain: reading == Reading::Status && !has_messages,
             opening: pool.connections.opening,
             reading,

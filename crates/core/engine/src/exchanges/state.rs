@@ -296,8 +296,9 @@ impl ExchangeState {
         }
     }
 
-    /// The failure of an exchange whose time is up after a connection has taken it.
-    pub(super) fn lateness(&self, rules: &Rules, exchange: &Exchange, now: Nanos) -> Failure {
+    /// The end of an exchange whose time is up after a connection has taken it: a failure, unless its
+    /// stream should last so long.
+    pub(super) fn lateness(&self, rules: &Rules, exchange: &mut Exchange, now: Nanos) -> Failure {
         match (&rules.request(exchange).kind, self.events()) {
             (ExchangeKind::Events(_), Some(events)) => {
                 events::lateness(events, &self.outgoing, rules, exchange, now)

@@ -4,6 +4,7 @@ use crate::{failures, ms, run, secs, seen};
 use drumfire_measure::{Leniency, Outcome};
 use drumfire_plan::{
     Compressed, EventStream, Expect, Inspection, Mismatch, MismatchKind, Redirects, Response, Taken,
+    ValueForm, VariableId,
 };
 use drumfire_testkit::{Answer, Draft, Http2Behaviour, Reply, Server, Simulated, World, closed};
 use drumfire_units::{ByteSize, Nanos};
@@ -17,6 +18,7 @@ const STREAM: &[u8] =
     b": hi\n\nevent: a\r\ndata: {\"\xc3\xa9\":1}\r\n\r\ndata: 2\ndata: 3\n\ndata: [DONE]\n\n";
 
 const WHOLE: EventStream = EventStream {
+    duration: Nanos::MAX,
     gap: Nanos::MAX,
     receive: None,
 };
@@ -215,7 +217,7 @@ fn a_stream_may_have_no_events() {
 fn a_gap_has_a_limit() {
     let limit = EventStream {
         gap: ms(100),
-        receive: None,
+        ..WHOLE
     };
     let pieces: [&[u8]; 3] = [b"data: 1\n\n", b"data: 2\n\n", b": ping\n\n"];
     let bytes = chunked(&pieces);
@@ -252,8 +254,8 @@ fn a_gap_has_a_limit() {
 #[test]
 fn an_exchange_may_end_after_a_number_of_events() {
     let two = EventStream {
-        gap: Nanos::MAX,
         receive: Some(2),
+        ..WHOLE
     };
     let endless = chunked(&[b"data: 1\n\n", b"data: 2\n\n"]);
     let endless = Answer::raw(&endless[..endless.len() - 5]);
@@ -264,6 +266,88 @@ fn an_exchange_may_end_after_a_number_of_events() {
         result.log.connections, 5,
         "the rest of a stream is not read"
     );
+}
+
+/// A stream that sends an event every 20 ms and does not end.
+fn endless(events: usize) -> Answer {
+    let bytes = chunked(&vec![&b"data: 1\n\n"[..]; events]);
+    let cuts = places(&bytes, b"data: 1");
+    Answer::raw(&bytes[..bytes.len() - 5]).cut_at(&cuts, ms(20))
+}
+
+#[test]
+fn an_exchange_may_end_after_a_time() {
+    let lasting = EventStream {
+        duration: ms(90),
+        ..WHOLE
+    };
+    // The time of the whole exchange applies up to the head only.
+    for total in [secs(30), ms(50)] {
+        let plan = reading(5, lasting).with(|pool| pool.timeouts.total = total);
+        let result = run(plan, World::new(Server::new().says(endless(50))));
+        failures(&result.summary, &[]);
+        received(&result, 5, 20);
+        let total = &result.summary.total;
+        assert_eq!((total.counts.ok, total.counts.timed_out), (5, 0));
+        let service = &total.latency.service_time;
+        assert!(service.min() >= ms(90) && service.max() <= ms(93));
+        assert_eq!(service.at_least_from(), None, "the ends were seen");
+    }
+    // The end of the stream, a gap and a late head come first.
+    let short = Answer::with(200, TYPE, STREAM);
+    let silent = endless(2);
+    let late = Answer::with(200, TYPE, STREAM).after(secs(1));
+    let gap = EventStream {
+        gap: ms(30),
+        ..lasting
+    };
+    for (answer, events, failed) in [
+        (short, 3, None),
+        (silent, 2, Some(Outcome::TimeoutGap)),
+        (late, 0, Some(Outcome::TimeoutHead)),
+    ] {
+        let plan = reading(5, gap).with(|pool| pool.timeouts.total = ms(200));
+        let result = run(plan, World::new(Server::new().says(answer)));
+        let failed = failed.map(|outcome| (outcome, 5));
+        failures(&result.summary, failed.as_slice());
+        assert_eq!(result.summary.total.messages.received, 5 * events);
+    }
+    // Checks see what has arrived.
+    let plan = reading(5, lasting).with(|pool| {
+        pool.requests[0].inspection = Some(Arc::new(Body(b"1\n1\n1", 100)));
+    });
+    let result = run(plan, World::new(Server::new().says(endless(50))));
+    failures(&result.summary, &[(Outcome::AssertBody, 5)]);
+}
+
+#[test]
+fn a_stream_ends_after_its_time_over_http2() {
+    let lasting = EventStream {
+        duration: ms(90),
+        ..WHOLE
+    };
+    let fields = [("content-type", "text/event-stream")];
+    let reply = Reply::head(200, &fields).data(b"data: 1\n\n");
+    let plan = reading(20, lasting).http2(10);
+    let world = World::new(Server::http2(Http2Behaviour::new().says(reply)));
+    let result = run(plan, world);
+    failures(&result.summary, &[]);
+    received(&result, 20, 20);
+    assert_eq!(result.log.connections, 1, "only the stream ends");
+}
+
+#[test]
+fn streams_that_are_open_at_the_end_of_a_run_have_not_failed() {
+    let plan = closed(10).lasts(secs(1)).with(|pool| {
+        pool.timeouts.total = Nanos::MAX;
+        for request in &mut pool.requests {
+            request.events = Some(WHOLE);
+        }
+    });
+    let result = run(plan, World::new(Server::new().says(endless(10_000))));
+    failures(&result.summary, &[]);
+    let counts = &result.summary.total.counts;
+    assert_eq!((counts.sent, counts.in_flight, counts.failed), (10, 10, 0));
 }
 
 #[test]
@@ -396,5 +480,198 @@ fn checks_see_the_data_of_all_events() {
             let failed = failed.map(|outcome| (outcome, 5));
             failures(&result.summary, failed.as_slice());
         }
+    }
+}
+
+/// Expects of each message that it has no `x`, and takes the last one that begins with `{`.
+#[derive(Debug)]
+struct Each;
+
+impl Inspection for Each {
+    fn fields(&self) -> &[String] {
+        &[]
+    }
+
+    fn body_max(&self) -> Option<ByteSize> {
+        None
+    }
+
+    fn inspects_messages(&self) -> bool {
+        true
+    }
+
+    fn inspect_message(&self, message: &[u8], taken: &mut Taken) -> Result<(), Mismatch> {
+        if message.contains(&b'x') {
+            let reason = String::from_utf8_lossy(message).into_owned();
+            let kind = MismatchKind::Body;
+            return Err(Mismatch { kind, reason });
+        }
+        let read = |out: &mut String| {
+            out.push_str(std::str::from_utf8(message).map_err(|_| ())?);
+            out.starts_with('{').then_some(ValueForm::Json).ok_or(())
+        };
+        let _other = taken.replace(VariableId(0), read);
+        Ok(())
+    }
+
+    fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
+        assert!(response.body.is_empty(), "the joined text is not kept");
+        match taken.has(VariableId(0)) {
+            true => Ok(()),
+            false => Err(Mismatch {
+                kind: MismatchKind::Missing,
+                reason: "no message begins with {".to_owned(),
+            }),
+        }
+    }
+}
+
+#[test]
+fn a_check_may_see_each_event() {
+    let stream = |data: &[&str]| {
+        let events = data.iter().map(|data| format!("data: {data}\n\n"));
+        events.collect::<String>()
+    };
+    let is_inspected = |pool: &mut drumfire_plan::Pool| {
+        pool.requests[0].inspection = Some(Arc::new(Each));
+    };
+    for (data, received, failed) in [
+        (&["{}", "1", "[DONE]"][..], 3, None),
+        (&["1", "2"], 2, Some(Outcome::ExtractMissing)),
+        // The exchange ends at once.
+        (&["{}", "x", "3"], 2, Some(Outcome::AssertBody)),
+    ] {
+        let body = stream(data);
+        let answer = Answer::with(200, TYPE, body.as_bytes()).dripping(1, ms(1));
+        let plan = reading(5, WHOLE).with(is_inspected);
+        let result = run(plan, World::new(Server::new().says(answer)));
+        let failed = failed.map(|outcome| (outcome, 5));
+        failures(&result.summary, failed.as_slice());
+        assert_eq!(result.summary.total.messages.received, 5 * received, "{data:?}");
+    }
+    // Events behind the wanted ones, in the same read, are not checked.
+    let two = EventStream {
+        receive: Some(2),
+        ..WHOLE
+    };
+    let body = stream(&["{}", "1", "x"]);
+    let plan = reading(5, two).with(is_inspected);
+    let answer = Answer::with(200, TYPE, body.as_bytes());
+    let result = run(plan, World::new(Server::new().says(answer)));
+    failures(&result.summary, &[]);
+}
+
+/// A stream that some clients of language models read wrongly, and what is right.
+struct Odd {
+    name: &'static str,
+    /// The body, in the pieces of the server's writes; each comes 20 ms after the one before.
+    writes: Vec<Vec<u8>>,
+    end: End,
+    events: u64,
+    /// The number of gaps within one write.
+    together: u64,
+    outcome: Outcome,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    /// The body is complete.
+    Complete,
+    Reset,
+}
+
+impl Odd {
+    fn new(name: &'static str, writes: &[&str], events: u64) -> Self {
+        Self {
+            name,
+            writes: writes.iter().map(|text| text.as_bytes().to_vec()).collect(),
+            end: End::Complete,
+            events,
+            together: 0,
+            outcome: Outcome::Ok,
+        }
+    }
+}
+
+/// A chunk of a chat completion with this delta.
+fn delta(delta: &str) -> String {
+    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{{delta}}}}}]}}")
+}
+
+/// The streams of a comparison of clients: five tokens, a usage chunk and `[DONE]` in most.
+fn odd_streams() -> Vec<Odd> {
+    let token = delta("\"content\":\" tok\"");
+    let usage = "data: {\"choices\":[],\"usage\":{\"completion_tokens\":5}}";
+    let all: Vec<&str> = [vec![&*token; 5], vec![usage, "data: [DONE]"]].concat();
+    let with = |end: &str| -> Vec<String> { all.iter().map(|line| format!("{line}{end}")).collect() };
+    let texts = |lines: &[String]| lines.to_vec();
+    let of = |name, lines: &[String], events| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        Odd::new(name, &lines, events)
+    };
+    let lf = with("\n\n");
+    let pairs: Vec<String> = with("\r\n\r\n").chunks(2).map(<[String]>::concat).collect();
+    let named: Vec<String> = lf.iter().map(|line| format!("event: chunk\n{line}")).collect();
+    let unspaced: Vec<String> = lf.iter().map(|line| line.replace("data: ", "data:")).collect();
+    let two = &lf[..2];
+    let error = "data: {\"error\":{\"type\":\"overloaded\"}}\n\n".to_owned();
+    let role = format!("{}\n\n", delta("\"role\":\"assistant\",\"content\":\"\""));
+    let reasoning = format!("{}\n\n", delta("\"reasoning_content\":\"hm\""));
+    let half = "data: {\"choices\":[{\"ind\n\n".to_owned();
+    let empty = format!("{}\n\n", delta("\"content\":\"\""));
+    let sevens: Vec<String> = lf.concat().as_bytes().chunks(7).map(|piece| {
+        String::from_utf8(piece.to_vec()).expect("ASCII")
+    }).collect();
+    vec![
+        of("CRLF, one event a write", &with("\r\n\r\n"), 7),
+        Odd {
+            together: 3,
+            ..of("CRLF, two events a write", &pairs, 7)
+        },
+        of("`event:` before `data:`", &named, 7),
+        of("`data:` without a blank", &unspaced, 7),
+        of("an error after two tokens", &[texts(two), vec![error]].concat(), 3),
+        of("complete after two tokens", two, 2),
+        Odd {
+            end: End::Reset,
+            outcome: Outcome::Truncated,
+            ..of("reset after two tokens", two, 2)
+        },
+        of("a role first", &[vec![role], texts(&lf)].concat(), 8),
+        of("reasoning first", &[vec![reasoning; 3], texts(&lf)].concat(), 10),
+        of("writes of seven bytes", &sevens, 7),
+        of("half an object within", &[texts(two), vec![half], texts(&lf[2..])].concat(), 8),
+        of("no `[DONE]`", &lf[..6], 6),
+        of("empty content within", &[texts(two), vec![empty], texts(&lf[2..])].concat(), 8),
+        Odd {
+            outcome: Outcome::EventsCut,
+            ..of("half an object at the end", &[texts(two), vec!["data: {\"choi".to_owned()]].concat(), 2)
+        },
+    ]
+}
+
+#[test]
+fn odd_streams_are_read_right() {
+    for odd in odd_streams() {
+        let pieces: Vec<&[u8]> = odd.writes.iter().map(Vec::as_slice).collect();
+        let bytes = chunked(&pieces);
+        let mut at = bytes.len() - 5;
+        let mut cuts = Vec::new();
+        for piece in pieces.iter().rev() {
+            at -= piece.len() + format!("{:x}\r\n\r\n", piece.len()).len();
+            cuts.insert(0, at);
+        }
+        let answer = match odd.end {
+            End::Complete => Answer::raw(&bytes).cut_at(&cuts, ms(20)),
+            End::Reset => Answer::raw(&bytes[..bytes.len() - 5])
+                .cut_at(&cuts, ms(20))
+                .then_resets(ms(20)),
+        };
+        let result = run(reading(2, WHOLE), World::new(Server::new().says(answer)));
+        let failed = (odd.outcome != Outcome::Ok).then_some((odd.outcome, 2));
+        failures(&result.summary, failed.as_slice());
+        received(&result, 2, 2 * odd.events);
+        let messages = &result.summary.total.messages;
+        assert_eq!(messages.gaps_in_one_read(), 2 * odd.together, "{}", odd.name);
     }
 }

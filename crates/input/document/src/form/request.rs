@@ -182,7 +182,7 @@ impl Keys {
                 "for HTTP requests; for a call, use `deadline`",
             );
             misplaced(
-                &["read", "gap_timeout", "max_events"],
+                &["read", "gap_timeout", "stream_duration", "max_events"],
                 "for HTTP requests; the messages of a call are read one by one anyway",
             );
             let body = [

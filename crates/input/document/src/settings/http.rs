@@ -81,6 +81,10 @@ table! {
             "Maximum time without an event, such as `10s`; `0` (the default) means no limit",
             Flag::new(Group::Timeouts, "--gap-timeout <TIME>",
                 "Maximum time from one event to the next [default: no limit]").on(On::HTTP).needs("events");
+        stream_duration: Option<Text> =
+            "How long a stream lasts at most, such as `10m`, from the first write of its request; drumfire then ends the exchange, which is not a failure",
+            Flag::new(Group::Request, "--stream-duration <TIME>",
+                "End a stream of events after this time (not a failure)").on(On::HTTP).needs("events");
         max_events: Option<Count> =
             "Number of events after which drumfire ends the exchange, which is not a failure",
             Flag::new(Group::Request, "--max-events <N>",

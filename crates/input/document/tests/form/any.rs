@@ -197,8 +197,9 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn events()(read in some(), gap_timeout in some(), max_events in count()) -> EventSettings {
-        EventSettings { read, gap_timeout, max_events }
+    fn events()(read in some(), gap_timeout in some(), stream_duration in some(),
+                max_events in count()) -> EventSettings {
+        EventSettings { read, gap_timeout, stream_duration, max_events }
     }
 }
 
