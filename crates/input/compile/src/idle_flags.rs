@@ -5,6 +5,7 @@
 //! to others ([`crate::idle_keys`]), and another tool's command line follows that tool's rules. TLS
 //! settings are allowed for an http target, because a plan is often tried on http and run on https.
 
+use crate::looks::first_place;
 use crate::proxy::NONE;
 use crate::scope::{Scope, is_on};
 use crate::transport::resolved;
@@ -76,7 +77,84 @@ pub(crate) fn excluded(settings: &Settings, pool: &Pool) -> Vec<Excluded> {
         let place = head.place.clone();
         all.push(Excluded { place, why });
     }
+    all.extend(by_reading(settings, pool));
     all
+}
+
+/// Settings of event streams, which have no effect on requests whose responses are read as one
+/// body, nor on calls, nor if a stream always ends before.
+fn by_reading(settings: &Settings, pool: &Pool) -> Vec<Excluded> {
+    let written = &settings.events;
+    let streams: Vec<StreamLimits> = pool
+        .requests
+        .iter()
+        .filter_map(|request| StreamLimits::for_request(request, pool))
+        .collect();
+    let unread = (streams.is_empty() && !pool.requests.is_empty()).then(|| unread(pool));
+    let long = |of: fn(&StreamLimits) -> (Nanos, Nanos)| {
+        let is_long = streams.iter().map(of).all(|(limit, end)| end <= limit);
+        let is_limited = streams.iter().map(of).any(|(limit, _)| limit < Nanos::MAX);
+        (is_long && is_limited).then(|| {
+            "no stream may take longer than its timeout or its duration; write a shorter time"
+                .to_owned()
+        })
+    };
+    let gap = long(|stream| (stream.gap, stream.end()));
+    let duration = settings.timeouts.timeout.as_ref();
+    let duration = duration.and_then(|_| long(|stream| (stream.duration, stream.timeout)));
+    let reads = written.read.as_ref().filter(|text| text.value == "events");
+    let max = written.max_events.as_ref().map(|count| count.place.clone());
+    let has_calls = pool.requests.iter().any(|request| request.call.is_some());
+    let of_each = unread.clone().filter(|_| !has_calls);
+    let keys = [
+        (reads.map(|text| text.place.clone()), unread.clone()),
+        (place(&written.gap_timeout), unread.clone().or(gap)),
+        (place(&written.stream_duration), unread.clone().or(duration)),
+        (max, unread),
+        (first_place(&settings.http.expect.each).cloned(), of_each),
+    ];
+    let written = keys
+        .into_iter()
+        .filter_map(|(place, why)| Some((place?, why)));
+    written
+        .map(|(place, why)| Excluded { place, why })
+        .collect()
+}
+
+/// The limits of a request's event stream.
+struct StreamLimits {
+    gap: Nanos,
+    duration: Nanos,
+    timeout: Nanos,
+}
+
+impl StreamLimits {
+    fn for_request(request: &HttpRequest, pool: &Pool) -> Option<Self> {
+        let events = request.events?;
+        Some(Self {
+            gap: events.gap,
+            duration: events.duration,
+            timeout: request.timeout.unwrap_or(pool.timeouts.total),
+        })
+    }
+
+    /// The end of a stream: a duration replaces the timeout.
+    const fn end(&self) -> Nanos {
+        match self.duration {
+            Nanos::MAX => self.timeout,
+            duration => duration,
+        }
+    }
+}
+
+/// Why a pool has no event streams.
+fn unread(pool: &Pool) -> String {
+    match pool.requests.iter().all(|request| request.call.is_some()) {
+        true => "the messages of a call are read one by one anyway; leave it out".to_owned(),
+        false => "no response is read with `read: events`; add it to the pool or to its requests, \
+                  or leave this out"
+            .to_owned(),
+    }
 }
 
 /// Settings for kept connections, which have no effect if connections are not kept, and
