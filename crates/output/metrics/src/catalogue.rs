@@ -54,6 +54,18 @@ pub(crate) const POOL_COUNTS: &[PoolCount] = &[
         unit: Some(Unit::Bytes),
         of: |pool| pool.bytes.received,
     },
+    PoolCount {
+        name: "drumfire_sent_messages",
+        help: "Messages of gRPC calls that were sent.",
+        unit: None,
+        of: |pool| pool.messages.sent,
+    },
+    PoolCount {
+        name: "drumfire_received_messages",
+        help: "Events of event streams and messages of gRPC calls that were received.",
+        unit: None,
+        of: |pool| pool.messages.received,
+    },
 ];
 
 /// A gauge of a pool, which goes up and down.
@@ -147,6 +159,16 @@ pub(crate) const POOL_TIMES: &[PoolTimes] = &[
         name: "drumfire_tls_handshake_seconds",
         help: "Time for a TLS handshake.",
         of: |pool| &pool.connections.tls_handshake,
+    },
+    PoolTimes {
+        name: "drumfire_first_message_seconds",
+        help: "Time from when a request was sent to its first event or streamed message.",
+        of: |pool| &pool.messages.first,
+    },
+    PoolTimes {
+        name: "drumfire_message_gap_seconds",
+        help: "Time from one event or streamed message of a request to the next.",
+        of: |pool| &pool.messages.gap,
     },
 ];
 
