@@ -72,6 +72,16 @@ impl Messages {
         self.received > 0 && self.sent == 0 && self.unsent == 0
     }
 
+    /// The number of gaps between messages that arrived in one read. Messages of one read have the
+    /// same time, so that these gaps are exactly 0.
+    #[must_use]
+    pub fn gaps_in_one_read(&self) -> u64 {
+        match self.gap.buckets().next() {
+            Some((_, 0, count)) => count,
+            _ => 0,
+        }
+    }
+
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
         self.sent = self.sent.saturating_add(other.sent);
@@ -166,6 +176,12 @@ mod tests {
         sum.merge(&one);
         sum.merge(&one);
         assert_eq!((sum.sent, sum.unsent, sum.received), (6, 14, 2));
+        assert_eq!(sum.gaps_in_one_read(), 0);
+        for gap in [0, 1, 0, 7_000_000] {
+            let now = Nanos::from_millis(1);
+            sum.record_streamed(IsFirst::No, now, now + Nanos(gap));
+        }
+        assert_eq!((sum.gaps_in_one_read(), sum.gap.count()), (2, 4));
         sum.record_unsent(u64::MAX);
         assert_eq!(sum.unsent, u64::MAX, "no number is beyond the last");
         sum.reset();

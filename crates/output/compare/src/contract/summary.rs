@@ -491,7 +491,7 @@ pub struct HeldBack {
     pub streams_allowed: u32,
 }
 
-/// Messages of gRPC calls; absent if there are no calls.
+/// Messages of gRPC calls and events of event streams; absent if there are none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct Messages {
@@ -502,10 +502,14 @@ pub struct Messages {
     pub unsent: u64,
     /// Messages received in full.
     pub received: u64,
-    /// From a call's first write to its first received message, for calls with a server stream.
+    /// From a request's first write to its first received message, for calls with a server stream
+    /// and event streams.
     pub first: Distribution,
-    /// From one received message to the next, for calls with a server stream.
+    /// From one received message to the next, for calls with a server stream and event streams.
     pub gap: Distribution,
+    /// The gaps between messages that arrived in one read, which are 0.
+    #[serde(default)]
+    pub gaps_in_one_read: u64,
 }
 
 /// A failure.

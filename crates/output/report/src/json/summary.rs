@@ -270,6 +270,7 @@ fn messages(messages: &drumfire_measure::Messages) -> Messages {
         received: messages.received,
         first: distribution(&messages.first),
         gap: distribution(&messages.gap),
+        gaps_in_one_read: messages.gaps_in_one_read(),
     }
 }
 

@@ -6,7 +6,7 @@
 use super::{Body, Cell, Facts, PageExtent, Section};
 use crate::line::Ink;
 use crate::quantity::{count, rate, sent_or_begun, share};
-use drumfire_measure::{Counts, Summary};
+use drumfire_measure::{Counts, Messages, Summary};
 
 /// A line each for requests, the rate, iterations, and messages or events.
 pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
@@ -119,6 +119,7 @@ fn messages(summary: &Summary) -> Vec<Cell> {
         flow(summary, messages.received, "received"),
     ];
     items.extend(some(messages.unsent, "unsent", Ink::Warn));
+    items.extend(in_one_read(messages));
     items
 }
 
@@ -126,9 +127,21 @@ fn messages(summary: &Summary) -> Vec<Cell> {
 fn events(summary: &Summary) -> Vec<Cell> {
     let messages = &summary.total.messages;
     match messages.are_events() {
-        true => vec![flow(summary, messages.received, "received")],
+        true => {
+            let mut items = vec![flow(summary, messages.received, "received")];
+            items.extend(in_one_read(messages));
+            items
+        }
         false => Vec::new(),
     }
+}
+
+/// The share of gaps between messages of one read, if there are any: low quantiles of the gaps then
+/// describe reads and not messages.
+fn in_one_read(messages: &Messages) -> Option<Cell> {
+    let count = messages.gaps_in_one_read();
+    let part = || share(count, messages.gap.count());
+    (count > 0).then(|| Cell::new(format!("{} of gaps within one read", part())))
 }
 
 /// A count of messages, with its rate over the measured span.
