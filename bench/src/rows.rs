@@ -2,6 +2,7 @@
 
 mod clocks;
 pub mod compare;
+mod events;
 mod grpc;
 mod http2;
 mod idle;
@@ -68,6 +69,8 @@ impl Row {
             Self::alone("lag", lag::measure),
             Self::alone("clocks", clocks::measure),
             Self::alone("idle", idle::measure),
+            Self::alone("events", events::measure),
+            Self::alone("event-streams", events::idle),
             Self::alone("start-up", start_up::measure),
             Self::alone("system-calls", system_calls::measure),
         ];

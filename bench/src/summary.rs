@@ -51,6 +51,25 @@ impl Summary {
         nanos.map(|nanos| nanos / 1e3).ok_or_else(missing)
     }
 
+    /// A count of messages or events: `sent` or `received`.
+    ///
+    /// # Errors
+    /// If the summary has no messages.
+    pub fn messages(&self, name: &str) -> Result<u64> {
+        let missing = || Error::other(format!("the summary has no messages {name}"));
+        self.0["messages"][name].as_u64().ok_or_else(missing)
+    }
+
+    /// The length of the measured span in seconds.
+    ///
+    /// # Errors
+    /// If the summary lacks it.
+    pub fn seconds(&self) -> Result<f64> {
+        let missing = || Error::other("the summary has no duration");
+        let nanos = self.0["duration_ns"].as_f64().ok_or_else(missing)?;
+        Ok(nanos / 1e9)
+    }
+
     /// Whether drumfire considers the run valid.
     #[must_use]
     pub fn is_valid(&self) -> bool {
