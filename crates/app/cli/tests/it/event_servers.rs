@@ -57,6 +57,29 @@ fn events_of_another_server_are_all_there() {
 }
 
 #[test]
+fn compressed_events_are_read_as_they_come() {
+    let Some(server) = Events::new() else { return };
+    for query in [
+        "n=5&ms=2&chunks&gzip",
+        "n=5&ms=2&gzip",
+        "n=5&ms=2&chunks&gzip --compressed",
+    ] {
+        let report = server.load(query);
+        let what = format!("{query}: {:#}", report.short());
+        assert_eq!(report.n("requests.ok"), STREAMS, "{what}");
+        assert_eq!(report.n("messages.received"), 5 * STREAMS, "{what}");
+        // The writes are apart, and so are the events.
+        assert!(report.n("messages.gap.max") >= 2_000_000, "{what}");
+    }
+    // The body is complete for HTTP, but its coding is not.
+    let report = server.load("n=5&gzip&cut");
+    let what = format!("{:#}", report.short());
+    assert_eq!(report.n("requests.ok"), 0, "{what}");
+    assert_eq!(report.kind("decode"), STREAMS, "{what}");
+    assert_eq!(report.n("messages.received"), 5 * STREAMS, "{what}");
+}
+
+#[test]
 fn a_stream_of_another_server_that_is_cut_fails() {
     let Some(server) = Events::new() else { return };
     for (query, kind) in [

@@ -4,6 +4,7 @@ events.py PORT
 """
 import sys
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,6 +19,9 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         if chunks:
             self.send_header("Transfer-Encoding", "chunked")
+        self.coder = zlib.compressobj(wbits=31) if "gzip" in query else None
+        if self.coder:
+            self.send_header("Content-Encoding", "gzip")
         self.end_headers()
         for n in range(number("n")):
             time.sleep(number("ms") / 1000)
@@ -26,11 +30,18 @@ class Handler(BaseHTTPRequestHandler):
             for part in [event[:-1], event[-1:]]:
                 self.write(part, chunks)
         self.write(query.get("last", [""])[0].encode(), chunks)
+        if self.coder and "cut" not in query:
+            self.send(self.coder.flush(), chunks)
         if chunks and "cut" not in query:
             self.wfile.write(b"0\r\n\r\n")
         self.close_connection = not chunks or "cut" in query
 
     def write(self, part, chunks):
+        if self.coder:
+            part = self.coder.compress(part) + self.coder.flush(zlib.Z_SYNC_FLUSH)
+        self.send(part, chunks)
+
+    def send(self, part, chunks):
         if chunks and part:
             part = b"%x\r\n%b\r\n" % (len(part), part)
         self.wfile.write(part)
