@@ -11,6 +11,20 @@ pub enum RequestKind {
     Head,
     /// CONNECT: after a 2xx response the connection is a tunnel.
     Connect,
+    /// The request asks for another protocol: after a 101 response the connection is a tunnel, in
+    /// which that protocol is spoken (RFC 9110 section 7.8).
+    Upgrade,
+}
+
+impl RequestKind {
+    /// Whether the connection is a tunnel after a response with this status.
+    pub(crate) const fn opens_tunnel(self, status: u16) -> bool {
+        match self {
+            Self::Normal | Self::Head => false,
+            Self::Connect => matches!(status, 200..300),
+            Self::Upgrade => status == 101,
+        }
+    }
 }
 
 /// How a body ends.
@@ -24,7 +38,8 @@ pub enum BodyKind {
     Chunked,
     /// When the peer closes the connection.
     Close,
-    /// The response has no body, and the connection has become a tunnel (RFC 9110 section 9.3.6).
+    /// The response has no body, and the connection has become a tunnel (RFC 9110 sections 7.8 and
+    /// 9.3.6).
     Tunnel,
 }
 
@@ -132,7 +147,7 @@ impl Fields {
         if kind == RequestKind::Head || matches!(status, 204 | 304) {
             return BodyKind::None;
         }
-        if kind == RequestKind::Connect && (200..300).contains(&status) {
+        if kind.opens_tunnel(status) {
             return BodyKind::Tunnel;
         }
         match (self.chunked, self.length) {

@@ -3,9 +3,9 @@
 //! ```text
 //!            send                head, no body                        ┌─────────────┐
 //!   Idle ───────────► Head ────────────────────────► Length(0) ──────►│ End: Idle,  │
-//!     ▲              │ ▲ │                               ▲           │ or Tunnel   │
-//!     │              └─┘ ├── Content-Length ──► Length ──┤ the rest  │ after a 2xx │
-//!     │          interim ├── chunked ─────────► Chunked ─┘ is over   │ to CONNECT  │
+//!     ▲              │ ▲ │                               ▲           │ or Tunnel:  │
+//!     │              └─┘ ├── Content-Length ──► Length ──┤ the rest  │ CONNECT 2xx,│
+//!     │          interim ├── chunked ─────────► Chunked ─┘ is over   │ Upgrade 101 │
 //!     │                  └── neither ─────────► Close ── peer closes ►└──────┬──────┘
 //!     └──────────────────────────────────────────────────────────────────────┘
 //! ```
@@ -124,8 +124,8 @@ impl Machine {
     /// Consumes a prefix of the input and returns its meaning. Call it again with the rest, which
     /// may be empty, until it returns [`Event::NeedInput`]; then all input is consumed. After
     /// [`Event::End`] nothing is left: bytes after the response are excess and are discarded with a
-    /// notice, and the connection is not reusable. (After a 2xx response to CONNECT the rest
-    /// belongs to the tunnel and is left to the caller.)
+    /// notice, and the connection is not reusable. (After a head with
+    /// [`crate::BodyKind::Tunnel`] the rest belongs to the tunnel and is left to the caller.)
     ///
     /// # Errors
     /// If the response violates the protocol or a limit. [`Error::Unsolicited`] for input while

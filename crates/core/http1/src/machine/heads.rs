@@ -131,7 +131,7 @@ impl Machine {
             persistent,
         } = parsed.framing;
         self.notices.extend(notices);
-        if is_interim(status) {
+        if is_interim(status) && !self.kind.opens_tunnel(status) {
             return self.interim_head(status, parsed.length, limits);
         }
         self.status = status;
