@@ -161,6 +161,14 @@ impl Connection {
         self.sending.header_list_max()
     }
 
+    /// Whether the server accepts a CONNECT with `:protocol`, such as `websocket` (RFC 8441 section
+    /// 3). False before [`Event::Ready`]; a server announces it with its first SETTINGS.
+    #[inline]
+    #[must_use]
+    pub const fn connects_by_protocol(&self) -> bool {
+        self.sending.connects_by_protocol()
+    }
+
     /// The tokens of the streams whose response is outstanding, in no particular order.
     pub fn tokens(&self) -> impl Iterator<Item = u32> {
         let outstanding = self
@@ -179,8 +187,12 @@ impl Connection {
     /// Send a request's body with [`Connection::send_data`]. If its response completes first, the
     /// stream stays open until the request ends or is given up with [`Connection::reset`].
     ///
+    /// A `head` with `:protocol` opens a tunnel (RFC 8441 section 4): after a 2xx response, DATA of
+    /// both directions belongs to that protocol, and either side ends it. `:protocol` must not be in
+    /// `extra`.
+    ///
     /// # Errors
-    /// If [`Connection::capacity`] is 0.
+    /// If [`Connection::capacity`] is 0, or if the server does not accept `:protocol`.
     #[inline]
     pub fn open(
         &mut self,
@@ -191,6 +203,9 @@ impl Connection {
     ) -> Result<StreamRef, OpenError> {
         if !self.has_room() {
             return Err(self.refusal());
+        }
+        if head.is_tunnel && !self.connects_by_protocol() {
+            return Err(OpenError::NoConnectProtocol);
         }
         self.sending.open(&mut self.shared, token, head, extra, end)
     }

@@ -35,13 +35,14 @@ pub(crate) mod flag {
 }
 
 pub(crate) mod setting {
-    //! Identifiers of settings (section 6.5.2).
+    //! Identifiers of settings (section 6.5.2, RFC 8441 section 3).
     pub(crate) const HEADER_TABLE_SIZE: u16 = 1;
     pub(crate) const ENABLE_PUSH: u16 = 2;
     pub(crate) const MAX_CONCURRENT_STREAMS: u16 = 3;
     pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
     pub(crate) const MAX_FRAME_SIZE: u16 = 5;
     pub(crate) const MAX_HEADER_LIST_SIZE: u16 = 6;
+    pub(crate) const ENABLE_CONNECT_PROTOCOL: u16 = 8;
 }
 
 /// A frame's header.

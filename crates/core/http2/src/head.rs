@@ -14,6 +14,8 @@ pub struct Head {
     prepared: PreparedFields,
     /// Whether the method is HEAD, so that the response has no body, regardless of its fields.
     pub(crate) bodiless: bool,
+    /// Whether the request is a CONNECT with `:protocol` (RFC 8441 section 4).
+    pub(crate) is_tunnel: bool,
     list_bytes: u32,
 }
 
@@ -44,12 +46,14 @@ impl Head {
         let bodiless = prepared
             .iter()
             .any(|field| *field.name == *b":method" && *field.value == *b"HEAD");
+        let is_tunnel = prepared.iter().any(|field| *field.name == *b":protocol");
         let sizes = prepared.iter();
         let sizes = sizes.map(|field| Self::field_bytes(&field.name, &field.value));
         let list_bytes = sizes.fold(0, u32::saturating_add);
         Ok(Self {
             prepared: PreparedFields::new(prepared),
             bodiless,
+            is_tunnel,
             list_bytes,
         })
     }

@@ -30,6 +30,9 @@ pub enum OpenError {
     Full,
     /// Never again: [`crate::Connection::is_spent`].
     Spent,
+    /// The head has `:protocol`, which the server does not accept:
+    /// [`crate::Connection::connects_by_protocol`].
+    NoConnectProtocol,
 }
 
 impl fmt::Display for OpenError {
@@ -37,6 +40,9 @@ impl fmt::Display for OpenError {
         f.write_str(match self {
             Self::Full => "the connection has no room for a stream",
             Self::Spent => "the connection takes no further streams",
+            Self::NoConnectProtocol => {
+                "the server does not offer other protocols over HTTP/2 (RFC 8441)"
+            }
         })
     }
 }

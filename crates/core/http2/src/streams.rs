@@ -46,7 +46,7 @@ pub(crate) struct Stream {
     body_length: u64,
     /// Interim responses so far.
     pub(crate) interim: u32,
-    flags: u8,
+    flags: u16,
 }
 
 const _: () = assert!(
@@ -56,7 +56,7 @@ const _: () = assert!(
 
 /// One flag of a stream's state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flag(u8);
+pub(crate) struct Flag(u16);
 
 /// The slot is occupied by an open stream.
 const OPEN: Flag = Flag(0x01);
@@ -74,6 +74,8 @@ pub(crate) const BLOCKED: Flag = Flag(0x20);
 const RESET: Flag = Flag(0x40);
 /// Closed by the server's reset.
 const RESET_BY_PEER: Flag = Flag(0x80);
+/// The request was a CONNECT: after a 2xx response the stream is a tunnel.
+pub(crate) const TUNNEL: Flag = Flag(0x100);
 
 impl Stream {
     #[inline]
@@ -108,6 +110,17 @@ impl Stream {
     #[inline]
     pub(crate) const fn has_no_body(&self, status: u16) -> bool {
         self.is(BODILESS) || matches!(status, 204 | 304)
+    }
+
+    /// The length of the body of a response with this status, or [`UNKNOWN`]. In a 2xx response to
+    /// CONNECT, a declared length has no meaning (RFC 9110 section 9.3.6).
+    #[inline]
+    pub(crate) const fn declared_length(&self, status: u16, content_length: Option<u64>) -> u64 {
+        match content_length {
+            Some(_) if self.is(TUNNEL) && matches!(status, 200..300) => UNKNOWN,
+            Some(length) => length,
+            None => UNKNOWN,
+        }
     }
 
     /// Sets the length of the body that the head declares, or [`UNKNOWN`].

@@ -240,7 +240,7 @@ impl Heads {
         let to_come = match role {
             Role::Head if matches!(verdict.status, 100..=199) => return None,
             Role::Head if stream.has_no_body(verdict.status) => 0,
-            Role::Head => verdict.content_length.unwrap_or(UNKNOWN),
+            Role::Head => stream.declared_length(verdict.status, verdict.content_length),
             Role::Trailers if end => stream.body_remaining,
             Role::Trailers => return None,
         };
@@ -343,7 +343,7 @@ fn head(
     stream.set(HEAD_SEEN);
     match stream.has_no_body(status) {
         true => stream.forbid_body(),
-        false => stream.expect_body(content_length.unwrap_or(UNKNOWN)),
+        false => stream.expect_body(stream.declared_length(status, content_length)),
     }
     let token = stream.token;
     if end {

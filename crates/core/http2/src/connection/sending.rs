@@ -12,7 +12,7 @@ use super::waiting::{QUEUE_BYTES, Waiting};
 use crate::frame::{FrameHeader, flag, kind, number_31, number_32, setting};
 use crate::hpack::{self, Encoder};
 use crate::streams::{
-    BLOCKED, BODILESS, Index, LOCAL_ENDED, REMOTE_ENDED, StreamClosing, StreamLookup,
+    BLOCKED, BODILESS, Index, LOCAL_ENDED, REMOTE_ENDED, StreamClosing, StreamLookup, TUNNEL,
 };
 use crate::{EndStream, Error, ErrorCode, Head, OpenError, StreamError, StreamGone, StreamRef};
 
@@ -62,6 +62,12 @@ impl SendingSide {
         self.peer.header_list_max
     }
 
+    /// Whether the server has announced SETTINGS_ENABLE_CONNECT_PROTOCOL.
+    #[inline]
+    pub(super) const fn connects_by_protocol(&self) -> bool {
+        self.peer.connects_by_protocol
+    }
+
     /// Whether [`SendingSide::next_writable`] may return a stream.
     #[inline]
     pub(super) const fn is_due(&self) -> bool {
@@ -87,6 +93,9 @@ impl SendingSide {
         }
         if head.bodiless || extra.contains(&(b":method", b"HEAD")) {
             stream.set(BODILESS);
+        }
+        if head.is_tunnel {
+            stream.set(TUNNEL);
         }
         let id = stream.id;
         let encoder = &mut self.encoder;

@@ -32,6 +32,8 @@ pub(super) struct Peer {
     pub(super) payload_max: u32,
     /// The largest list of header fields that it is prepared to accept.
     pub(super) header_list_max: u32,
+    /// Whether it accepts a CONNECT with `:protocol`.
+    pub(super) connects_by_protocol: bool,
 }
 
 impl Default for Peer {
@@ -42,6 +44,7 @@ impl Default for Peer {
             window: WINDOW_DEFAULT,
             payload_max: PAYLOAD_BYTES_MAX,
             header_list_max: u32::MAX,
+            connects_by_protocol: false,
         }
     }
 }
@@ -72,7 +75,19 @@ impl Peer {
                 }
                 self.payload_max = value;
             }
+            setting::ENABLE_CONNECT_PROTOCOL => self.set_connects_by_protocol(value)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// RFC 8441 section 3: the value is 0 or 1, and a server does not withdraw a 1.
+    fn set_connects_by_protocol(&mut self, value: u32) -> Result<(), Error> {
+        match (self.connects_by_protocol, value) {
+            (_, 1) => self.connects_by_protocol = true,
+            (false, 0) => {}
+            (true, 0) => return Err(Error::protocol("ENABLE_CONNECT_PROTOCOL withdrawn")),
+            _ => return Err(Error::protocol("ENABLE_CONNECT_PROTOCOL out of range")),
         }
         Ok(())
     }

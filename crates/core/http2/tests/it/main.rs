@@ -6,5 +6,6 @@ mod frames;
 mod heads;
 mod hpack;
 mod peer;
+mod tunnel;
 mod whole;
 mod windows;
