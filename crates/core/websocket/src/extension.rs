@@ -215,7 +215,9 @@ fn parameter(part: &[u8]) -> (&[u8], Option<&[u8]>) {
         return (part, None);
     };
     let value = part[at + 1..].trim_ascii();
-    let quoted = value.strip_prefix(b"\"").and_then(|it| it.strip_suffix(b"\""));
+    let quoted = value
+        .strip_prefix(b"\"")
+        .and_then(|it| it.strip_suffix(b"\""));
     (part[..at].trim_ascii_end(), Some(quoted.unwrap_or(value)))
 }
 

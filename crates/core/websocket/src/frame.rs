@@ -115,7 +115,9 @@ fn apply_mask(bytes: &mut [u8], key: [u8; KEY_BYTES]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{SERVER_HEADER_BYTES, frame_bytes, header_bytes, is_shortest, payload_length, write};
+    use super::{
+        SERVER_HEADER_BYTES, frame_bytes, header_bytes, is_shortest, payload_length, write,
+    };
     use proptest::prelude::*;
 
     proptest! {

@@ -33,6 +33,8 @@ pub(crate) enum Tail {
 pub(crate) struct Step {
     pub(crate) read: usize,
     pub(crate) written: usize,
+    /// Whether the input is invalid after the bytes that were written.
+    pub(crate) is_invalid: bool,
 }
 
 impl Inflater {
@@ -58,30 +60,27 @@ impl Inflater {
         self.has_ended = false;
     }
 
-    /// Decompresses a part of `input`, which is not empty, into `output`. Call it again while input
-    /// is left or `output` was filled.
-    pub(crate) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Invalid> {
-        if self.has_ended {
-            if input.is_empty() {
-                return Ok(Step {
-                    read: 0,
-                    written: 0,
-                });
-            }
+    /// Decompresses a part of `input` into `output`. Call it again while input is left or `output` was
+    /// filled.
+    pub(crate) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+        if self.has_ended && !input.is_empty() {
             // Blocks after a final block do not refer to bytes before it.
             self.restart();
         }
         let (read, written) = (self.stream.total_in(), self.stream.total_out());
-        let status = self.stream.decompress(input, output, FlushDecompress::None);
-        self.has_ended = status.map_err(|_| Invalid)? == Status::StreamEnd;
-        let count = |count: u64| usize::try_from(count).map_err(|_| Invalid);
-        let step = Step {
-            read: count(self.stream.total_in() - read)?,
-            written: count(self.stream.total_out() - written)?,
+        let status = match self.has_ended {
+            true => Ok(Status::StreamEnd),
+            false => self.stream.decompress(input, output, FlushDecompress::None),
         };
-        match step.read == 0 && step.written == 0 && !input.is_empty() {
-            true => Err(Invalid),
-            false => Ok(step),
+        self.has_ended = matches!(status, Ok(Status::StreamEnd));
+        // Both counts are at most the lengths of the slices.
+        let read = (self.stream.total_in() - read) as usize;
+        let written = (self.stream.total_out() - written) as usize;
+        let is_stuck = read == 0 && written == 0 && !input.is_empty();
+        Step {
+            read,
+            written,
+            is_invalid: status.is_err() || is_stuck,
         }
     }
 
@@ -91,7 +90,7 @@ impl Inflater {
             return Ok(Tail::FinalBlock);
         }
         let mut none = [0; 1];
-        let step = self.step(&TAIL, &mut none)?;
+        let step = self.step(&TAIL, &mut none);
         let is_complete = self.has_ended && step.read == TAIL.len() && step.written == 0;
         is_complete.then_some(Tail::EmptyBlock).ok_or(Invalid)
     }

@@ -28,7 +28,12 @@ impl Key {
     /// The value of `Sec-WebSocket-Accept` with which a server answers (RFC 6455 section 4.2.2).
     #[must_use]
     pub fn accept(&self) -> [u8; 28] {
-        encode(&Sha1::new().chain_update(self.0).chain_update(GUID).finalize())
+        encode(
+            &Sha1::new()
+                .chain_update(self.0)
+                .chain_update(GUID)
+                .finalize(),
+        )
     }
 }
 

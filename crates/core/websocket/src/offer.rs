@@ -72,10 +72,7 @@ impl Offer {
     ///
     /// # Errors
     /// If a subprotocol is not a token, or is offered twice.
-    pub fn new(
-        protocols: Vec<String>,
-        deflate: Option<DeflateOffer>,
-    ) -> Result<Self, OfferError> {
+    pub fn new(protocols: Vec<String>, deflate: Option<DeflateOffer>) -> Result<Self, OfferError> {
         for (at, protocol) in protocols.iter().enumerate() {
             if protocol.is_empty() || !protocol.bytes().all(is_token_byte) {
                 return Err(OfferError::Protocol(protocol.clone()));
@@ -152,7 +149,9 @@ impl Offer {
         }
         match answer {
             Answer { upgrades: 0, .. } => Err(Refusal::Upgrade),
-            Answer { is_upgraded: false, .. } => Err(Refusal::Connection),
+            Answer {
+                is_upgraded: false, ..
+            } => Err(Refusal::Connection),
             Answer { accept: None, .. } => Err(Refusal::AcceptMissing),
             Answer { accept, .. } if accept != Some(&key.accept()) => Err(Refusal::Accept),
             answer => Ok(answer.agreed),
@@ -222,6 +221,7 @@ impl<'h> Answer<'h> {
 
 /// Whether a byte may occur in a token (RFC 9110 section 5.6.2).
 const fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.')
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.')
         || matches!(byte, b'^' | b'_' | b'`' | b'|' | b'~')
 }

@@ -107,7 +107,10 @@ pub struct Reader {
     failed: Option<Violation>,
 }
 
-const _: () = assert!(size_of::<Reader>() <= 144, "a worker may have many thousands");
+const _: () = assert!(
+    size_of::<Reader>() <= 144,
+    "a worker may have many thousands"
+);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -455,14 +458,15 @@ impl Reader {
         };
         let piece = shared.piece();
         loop {
-            let step = inflater
-                .step(bytes, piece)
-                .map_err(|inflate::Invalid| Violation::Decompress)?;
+            let step = inflater.step(bytes, piece);
             bytes = &bytes[step.read..];
             let output = &piece[..step.written];
             self.content.push(output, limit)?;
             if let Some(window) = &mut self.window {
                 window.push(output);
+            }
+            if step.is_invalid {
+                return Err(Violation::Decompress);
             }
             if bytes.is_empty() && step.written < piece.len() {
                 return Ok(());

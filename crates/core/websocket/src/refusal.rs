@@ -72,11 +72,17 @@ impl fmt::Display for Refusal {
             Self::AcceptMissing => f.write_str("the answer has no Sec-WebSocket-Accept"),
             Self::Accept => f.write_str("Sec-WebSocket-Accept does not belong to the key"),
             Self::Protocol(name) => {
-                write!(f, "the server chose the subprotocol `{name}`, which was not offered")
+                write!(
+                    f,
+                    "the server chose the subprotocol `{name}`, which was not offered"
+                )
             }
             Self::ProtocolTwice => f.write_str("the server chose more than one subprotocol"),
             Self::Extension(name) => {
-                write!(f, "the server uses the extension `{name}`, which was not offered")
+                write!(
+                    f,
+                    "the server uses the extension `{name}`, which was not offered"
+                )
             }
             Self::ExtensionTwice => f.write_str("the server uses an extension twice"),
             Self::Parameter(text) => {

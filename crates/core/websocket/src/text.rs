@@ -88,7 +88,7 @@ mod tests {
             (b"a", b"\xc0"),
             (b"\xf0\x90\x80", b"\xc3"),
         ] {
-            assert_eq!(check(&[good]).is_ok(), true);
+            assert!(check(&[good]).is_ok());
             assert_eq!(check(&[good, bad]), Err(Invalid));
         }
     }

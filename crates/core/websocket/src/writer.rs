@@ -57,7 +57,10 @@ pub struct Writer {
     compress_min: u32,
 }
 
-const _: () = assert!(size_of::<Writer>() <= 16, "a worker may have many thousands");
+const _: () = assert!(
+    size_of::<Writer>() <= 16,
+    "a worker may have many thousands"
+);
 
 #[derive(Clone, Copy, Debug)]
 struct Compression {
@@ -175,12 +178,7 @@ impl Writer {
     }
 }
 
-fn write_control(
-    out: &mut Vec<u8>,
-    opcode: u8,
-    payload: &[u8],
-    mask: u32,
-) -> Result<(), TooLong> {
+fn write_control(out: &mut Vec<u8>, opcode: u8, payload: &[u8], mask: u32) -> Result<(), TooLong> {
     if payload.len() > frame::CONTROL_BYTES {
         return Err(TooLong);
     }
