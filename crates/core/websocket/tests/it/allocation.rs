@@ -120,7 +120,7 @@ fn reading_and_writing_allocate_nothing_once_warm() {
                 }
             };
             // A window grows until it is full.
-            play(if is_compressed { 100 } else { 2 });
+            play(if is_compressed { 200 } else { 2 });
             let before = allocations();
             play(100);
             let count = allocations() - before;

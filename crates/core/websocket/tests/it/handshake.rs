@@ -306,6 +306,11 @@ fn compression_that_contradicts_the_offer_is_refused() {
     ] {
         assert_eq!(agree(offer, extensions), Err(words), "{extensions}");
     }
+}
+
+#[test]
+fn an_extension_that_was_not_offered_is_refused() {
+    let default = DeflateOffer::default();
     let other =
         "ws:extension the server uses the extension `x-deflate-frame`, which was not offered";
     assert_eq!(agree(default, "x-deflate-frame"), Err(other.to_owned()));
