@@ -69,6 +69,17 @@ const EVENTS: [&str; 4] = [
     "\x01\x08event: x\n\ndata: 12345678\n\n",
 ];
 
+/// The size of the slices, a choice, and frames: the examples of RFC 6455 and RFC 7692, and a
+/// handshake's fields.
+const FRAMES: [&[u8]; 6] = [
+    b"\x01\x20\x81\x05Hello\x01\x03Hel\x89\x01p\x80\x02lo\x88\x05\x03\xe8bye",
+    b"\x03\x00\x82\x7e\x00\x7e\x00\x8a\x00\x81\x04\xf0\x9f\xa6\x80",
+    b"\x02\x21\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00\xc1\x05\xf2\x00\x11\x00\x00",
+    b"\x02\x21\x41\x03\xf3\x48\xcd\x80\x05\xc9\xc9\x07\x00\x00",
+    b"\x01\x20\x82\x7f\x00\x00\x00\x00\x00\x00\x00\x01a",
+    b"\x01\x20permessage-deflate; server_max_window_bits=\"10\"\nchat\nUpgrade\nwebsocket",
+];
+
 const COOKIES: [&str; 4] = [
     "\x01\x01session=5; Path=/; Max-Age=60; HttpOnly\n\x01\x3d theme = dark ; Domain=.example.com",
     "\x48\x01__Host-a=1; Secure; Path=/\n\x08\x01__Host-a=2\n\x48\x01__Secure-b=\"1\"; Secure; Domain=Example.com",
@@ -276,6 +287,9 @@ fn main() -> io::Result<()> {
         for (index, text) in texts.iter().enumerate() {
             write(target, &format!("seed-{index}"), text.as_bytes())?;
         }
+    }
+    for (index, frames) in FRAMES.iter().enumerate() {
+        write("websocket", &format!("seed-{index}"), frames)?;
     }
     for (index, file) in AMMO.iter().enumerate() {
         write("ammo", &format!("seed-{index}"), file)?;
