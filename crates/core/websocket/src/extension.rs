@@ -61,7 +61,7 @@ pub struct DeflateOffer {
     /// `No` requires the server to keep no context.
     pub server_takeover: Takeover,
     /// `No` announces that our side keeps no context. With `Yes`, each connection has a compressor
-    /// of about 256 KiB from its first message on.
+    /// of 380 kB from its first message on.
     pub client_takeover: Takeover,
     /// The maximum window of the server; `None` leaves it to the server.
     pub server_window_bits: Option<WindowBits>,

@@ -192,3 +192,33 @@ fn memory_is_bounded_by_what_is_kept() {
         assert!(most <= bound as i64, "{most} bytes, {}", bytes[0]);
     }
 }
+
+#[test]
+fn a_context_of_ours_takes_a_compressor_and_one_of_the_server_a_window() {
+    let mut shared = Shared::default();
+    let (mut first, mut second) = (Writer::new(&DEFLATE), Writer::new(&DEFLATE));
+    let mut out = Vec::with_capacity(1000);
+    let mut send = |writer: &mut Writer, shared: &mut Shared| {
+        let before = live();
+        out.clear();
+        let message = Outgoing::new(Kind::Text, b"a message, a message");
+        writer.message(&mut out, message, &mut || 1, shared);
+        live() - before
+    };
+    send(&mut first, &mut shared);
+    let compressor = send(&mut second, &mut shared);
+    assert!(
+        (300_000..400_000).contains(&compressor),
+        "{compressor} bytes"
+    );
+    assert_eq!(send(&mut second, &mut shared), 0);
+
+    let stream = stream(true);
+    let mut warm = Reader::new(&DEFLATE, 1000);
+    assert_eq!(read(&mut warm, &mut shared, stream.chunks(3)), Ok(10));
+    let before = live();
+    let mut reader = Reader::new(&DEFLATE, 1000);
+    assert_eq!(read(&mut reader, &mut shared, stream.chunks(3)), Ok(10));
+    let window = live() - before;
+    assert!((300..2000).contains(&window), "{window} bytes");
+}
