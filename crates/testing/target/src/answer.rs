@@ -1,6 +1,7 @@
 //! The plan of an answer, before a protocol encodes it.
 
 use crate::fault::Drip;
+use crate::upgrade::SocketPlan;
 use bytes::Bytes;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -40,6 +41,8 @@ pub(crate) enum Reaction {
     Answer(Answer),
     /// Raw bytes.
     Raw(RawBytes),
+    /// A WebSocket.
+    Socket(Box<SocketPlan>),
 }
 
 /// Literal bytes, independent of any protocol, and the end of the stream.

@@ -19,6 +19,8 @@ use crate::clock;
 use crate::hub::Hub;
 use crate::request::HEAD_MAX;
 use crate::sleeps::Sleeps;
+use crate::socket::{self, Pipe};
+use crate::upgrade::SocketPlan;
 use crate::wire::Wire;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -71,6 +73,10 @@ async fn converse(hub: &Rc<Hub>, wire: Wire, link: &Rc<Link>) -> Option<Wire> {
         wire.unread(&request);
         return Some(wire);
     }
+    if let Some(plan) = link.take_socket() {
+        Box::pin(open_socket(hub, wire, *plan)).await;
+        return None;
+    }
     let end = match (link.take_raw(), result) {
         (Some(raw), _) => {
             let end = raw.end;
@@ -91,6 +97,14 @@ async fn converse(hub: &Rc<Hub>, wire: Wire, link: &Rc<Link>) -> Option<Wire> {
         RawEnd::Reset => wire.reset(),
     }
     None
+}
+
+/// Answers the handshake of a WebSocket, and holds its conversation.
+async fn open_socket(hub: &Rc<Hub>, mut wire: Wire, plan: SocketPlan) {
+    if write(&mut wire, &plan.handshake.head_http1()).await.is_ok() {
+        hub.desk.own().tallies.responses.add(1);
+        socket::serve(Rc::clone(hub), Pipe::Http1(wire), plan).await;
+    }
 }
 
 /// Sends raw bytes; dripped bytes are sent piece by piece on schedule.

@@ -17,6 +17,7 @@
 //! | `/gzip?size=N` | a compressed body of N bytes for clients that accept gzip, else a plain one |
 //! | `/events?n=10&gap=LAW` | a stream of server-sent events |
 //! | `/events/log` | the event log: a line of nanoseconds for each write of events |
+//! | `/ws` | a WebSocket that echoes, and sends messages unasked |
 //! | `/redirect?to=URL&n=3` | n redirects in a row, the last one to URL |
 //! | `/counters` | [`Counters`] as JSON |
 //! | `/cases` | the names of the malformed and odd responses, one a line |
@@ -28,7 +29,8 @@
 //! `planner` turns a request into a plan, independent of the protocol. `connection` chooses the
 //! protocol. `http1` lets hyper read requests and write answers, and writes deliberate protocol
 //! violations itself; `http2` does the same with h2, and `grpc` answers calls over HTTP/2 (`visit`
-//! is the part that both share). Each `worker` is a thread with a tokio runtime.
+//! is the part that both share). `upgrade` is the request for a WebSocket, and `socket` its
+//! conversation over either. Each `worker` is a thread with a tokio runtime.
 
 mod answer;
 mod arrivals;
@@ -58,8 +60,10 @@ mod shared;
 mod shop;
 mod shortcuts;
 mod sleeps;
+mod socket;
 mod stream;
 mod tls;
+mod upgrade;
 mod visit;
 mod wire;
 mod worker;

@@ -13,6 +13,7 @@ use crate::parameter::{BadParameter, parse};
 use crate::request::{RequestBody, RequestHead, encode};
 use crate::shared::Shared;
 use crate::shop::{ENTRY_MAX, Shop, ShopRequest};
+use crate::upgrade::{Handshake, SocketPlan, SocketRequest};
 use drumfire_corpus::StreamEnd;
 use drumfire_units::{Nanos, Xoshiro256};
 use flate2::Compression;
@@ -57,6 +58,8 @@ enum Route {
     },
     Shop(Box<ShopRequest>),
     ShopStats,
+    /// A WebSocket, or a refusal if the request does not ask for one.
+    Socket(Box<SocketRequest>, Option<Box<Handshake>>),
 }
 
 impl Intent {
@@ -68,6 +71,11 @@ impl Intent {
             }
             _ => Counting::Counted,
         }
+    }
+
+    /// Whether the request opens a WebSocket.
+    pub(crate) const fn is_socket(&self) -> bool {
+        matches!(self.route, Route::Socket(_, Some(_)))
     }
 
     /// The part of a request on which its answer depends.
@@ -169,7 +177,7 @@ impl Planner {
     ///
     /// Random values are drawn in a fixed order: delay, reset, hangup, status, close, cut.
     pub(crate) fn plan(&mut self, intent: Intent, body: &RequestBody) -> AnswerPlan {
-        let counting = intent.counting();
+        let (counting, is_socket) = (intent.counting(), intent.is_socket());
         let Intent {
             route,
             behaviour,
@@ -179,7 +187,7 @@ impl Planner {
             return self.report(&route, content);
         }
         let repeats = match &route {
-            Route::Echo(_) | Route::Case(_) | Route::Events(_) => false,
+            Route::Echo(_) | Route::Case(_) | Route::Events(_) | Route::Socket(..) => false,
             Route::Shop(request) => request.is_constant(),
             _ => true,
         };
@@ -189,7 +197,9 @@ impl Planner {
             Constancy::Varying
         };
         let random = &mut self.random;
-        let delay = behaviour.delay.map(|law| law.draw(random));
+        // The delay of a WebSocket is that of each echo.
+        let law = behaviour.delay.filter(|_| !is_socket);
+        let delay = law.map(|law| law.draw(random));
         let act = match (choose_raw_end(&behaviour, random), route) {
             (Some(end), _) => Reaction::Raw(RawBytes {
                 end,
@@ -199,6 +209,17 @@ impl Planner {
             (None, route) => {
                 let status = behaviour.status.and_then(|odds| odds.draw(random));
                 let afterwards = afterwards(&behaviour, random);
+                let route = match open_socket(route, status, &behaviour, random) {
+                    Ok(plan) => {
+                        return AnswerPlan {
+                            delay,
+                            act: Reaction::Socket(plan),
+                            constancy,
+                            counting,
+                        };
+                    }
+                    Err(route) => route,
+                };
                 let mut answer = match (route, status, &self.shared.shop) {
                     (Route::Shop(request), None, Some(shop)) => shop.answer(&request, &body.kept),
                     (Route::Events(request), None, _) => request.answer(behaviour.size, random),
@@ -351,6 +372,11 @@ fn route(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Route, BadPara
         "/gzip" => Route::Identity,
         "/plaintext" => Route::Plaintext,
         "/redirect" => redirect(head)?,
+        "/ws" => {
+            let request = SocketRequest::read(head, behaviour.size)?;
+            let handshake = Handshake::read(head, &request);
+            Route::Socket(Box::new(request), handshake.map(Box::new))
+        }
         _ => Route::Filler,
     })
 }
@@ -392,6 +418,32 @@ fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
     Ok(Route::Redirect { location })
 }
 
+/// The WebSocket of a route, unless a status was drawn; otherwise the route itself.
+fn open_socket(
+    route: Route,
+    status: Option<u16>,
+    behaviour: &Behaviour,
+    random: &mut Xoshiro256,
+) -> Result<Box<SocketPlan>, Route> {
+    match (route, status) {
+        (Route::Socket(request, Some(handshake)), None) => {
+            let mut filler = match request.count {
+                0 => Body::Empty,
+                _ => Body::filler(behaviour.size),
+            };
+            let filler = String::from_utf8_lossy(&filler.all()).replace('\n', " ");
+            Ok(Box::new(SocketPlan {
+                handshake: *handshake,
+                request: *request,
+                delay: behaviour.delay,
+                filler,
+                random: Xoshiro256::new(random.bits(), 0),
+            }))
+        }
+        (route, _) => Err(route),
+    }
+}
+
 /// The fault that replaces an answer.
 fn choose_raw_end(behaviour: &Behaviour, random: &mut Xoshiro256) -> Option<RawEnd> {
     let ends = [
@@ -415,7 +467,7 @@ fn afterwards(behaviour: &Behaviour, random: &mut Xoshiro256) -> Afterwards {
 /// The answer of a route, before random faults.
 fn answer(route: Route, behaviour: &Behaviour, body_length: u64) -> Answer {
     match route {
-        // For the shop and for events, an answer with a drawn status.
+        // For the shop, events and WebSockets, an answer with a drawn status.
         Route::Arrivals
         | Route::Case(_)
         | Route::Counters
@@ -423,7 +475,8 @@ fn answer(route: Route, behaviour: &Behaviour, body_length: u64) -> Answer {
         | Route::Events(_)
         | Route::Filler
         | Route::Shop(_)
-        | Route::ShopStats => plain(200, "text/plain", Body::filler(behaviour.size)),
+        | Route::ShopStats
+        | Route::Socket(_, Some(_)) => plain(200, "text/plain", Body::filler(behaviour.size)),
         Route::Cases => plain(200, "text/plain", Body::bytes(cases())),
         Route::Echo(head) => {
             let text = format!("{head}body-length: {body_length}\n");
@@ -441,6 +494,12 @@ fn answer(route: Route, behaviour: &Behaviour, body_length: u64) -> Answer {
             answer
         }
         Route::Plaintext => plain(200, "text/plain", Body::bytes(&b"Hello, World!"[..])),
+        Route::Socket(_, None) => {
+            let text = "this is a WebSocket of version 13\n";
+            let mut answer = plain(426, "text/plain", Body::bytes(text));
+            answer.fields.push(("Sec-WebSocket-Version", "13".into()));
+            answer
+        }
         Route::Redirect { location } => {
             let mut answer = plain(302, "text/plain", Body::Empty);
             answer.fields.push(("Location", location));

@@ -1,5 +1,6 @@
 //! A request, independent of the protocol.
 
+use h2::ext::Protocol;
 use http::Version;
 use http::request::Parts;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -39,6 +40,10 @@ impl<'a> RequestHead<'a> {
             name: "host",
             value: authority.as_str().as_bytes(),
         });
+        let protocol = head.extensions.get::<Protocol>().map(|protocol| Field {
+            name: ":protocol",
+            value: protocol.as_str().as_bytes(),
+        });
         let fields = head.headers.iter().map(|(name, value)| Field {
             name: name.as_str(),
             value: value.as_bytes(),
@@ -51,7 +56,7 @@ impl<'a> RequestHead<'a> {
                 Version::HTTP_10 => "HTTP/1.0",
                 _ => "HTTP/1.1",
             },
-            fields: host.into_iter().chain(fields).collect(),
+            fields: protocol.into_iter().chain(host).chain(fields).collect(),
         }
     }
 

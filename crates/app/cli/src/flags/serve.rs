@@ -6,7 +6,10 @@ use clap::Args;
 /// The arguments of `drumfire serve`.
 #[derive(Args, Debug)]
 #[command(after_help = "A request can set these options for itself in its query:
-  curl 'http://127.0.0.1:8080/?delay=const:5ms&size=1000&status=503:0.1'")]
+  curl 'http://127.0.0.1:8080/?delay=const:5ms&size=1000&status=503:0.1'
+
+/events sends server-sent events, and /ws is a WebSocket:
+  drumfire http --events -n 10 'http://127.0.0.1:8080/events?n=20&gap=50ms'")]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct ServeFlags {
     /// Listen on ADDRESS:PORT, PORT, or unix:PATH; repeatable

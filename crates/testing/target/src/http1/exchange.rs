@@ -140,6 +140,10 @@ fn carry_out(
             link.put_raw(raw);
             Err(Failure::NoAnswer)
         }
+        Reaction::Socket(plan) => {
+            link.put_socket(plan);
+            Err(Failure::NoAnswer)
+        }
         Reaction::Answer(answer) => {
             let counting = plan.counting;
             Ok(response(hub, link, answer, plan.delay, (manner, counting)))

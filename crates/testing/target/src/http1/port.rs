@@ -3,6 +3,7 @@
 use super::stage::Stage;
 use crate::answer::{AnswerPlan, RawBytes};
 use crate::hub::Hub;
+use crate::upgrade::SocketPlan;
 use crate::wire::Wire;
 use drumfire_units::Nanos;
 use std::cell::{Cell, RefCell};
@@ -34,6 +35,8 @@ pub(super) struct Link {
     is_cut: Cell<bool>,
     /// The bytes to send instead of an answer.
     raw: RefCell<Option<RawBytes>>,
+    /// The WebSocket that the last request opens.
+    socket: RefCell<Option<Box<SocketPlan>>>,
 }
 
 impl Link {
@@ -60,6 +63,15 @@ impl Link {
 
     pub(super) fn take_raw(&self) -> Option<RawBytes> {
         self.raw.borrow_mut().take()
+    }
+
+    /// Stores the WebSocket that begins instead of an answer.
+    pub(super) fn put_socket(&self, plan: Box<SocketPlan>) {
+        *self.socket.borrow_mut() = Some(plan);
+    }
+
+    pub(super) fn take_socket(&self) -> Option<Box<SocketPlan>> {
+        self.socket.borrow_mut().take()
     }
 
     /// Takes a plan that is due much later, so that hyper need not wait. Returns the plan if that

@@ -10,7 +10,9 @@ use crate::peer::Peer;
 use crate::planner::{Intent, Keying};
 use crate::rendered::{Rendered, render};
 use crate::request::{RequestBody, RequestHead};
+use crate::socket::{self, Pipe};
 use crate::stream::sleep_unless_gone;
+use crate::upgrade::SocketPlan;
 use crate::visit::Visit;
 use bytes::Bytes;
 use drumfire_units::Nanos;
@@ -87,6 +89,11 @@ impl Exchange {
         if exchange.visit.counting == Counting::Counted {
             hub.desk.arrived();
         }
+        if intent.is_socket() {
+            let plan = hub.desk.plan(intent, &RequestBody::default());
+            spawn_local(exchange.open(plan, body));
+            return;
+        }
         if !bare {
             spawn_local(exchange.take_body(intent, body));
             return;
@@ -136,6 +143,29 @@ impl Exchange {
         self.carry_out(plan, due).await;
     }
 
+    /// Opens a WebSocket, or carries out what the plan has instead.
+    async fn open(self, plan: AnswerPlan, body: RecvStream) {
+        match plan.act {
+            Reaction::Socket(plan) => self.open_socket(*plan, body).await,
+            act => self.carry_out(AnswerPlan { act, ..plan }, None).await,
+        }
+    }
+
+    /// Answers the handshake of a WebSocket, and holds its conversation.
+    async fn open_socket(mut self, plan: SocketPlan, receive: RecvStream) {
+        let head = plan.handshake.head_http2();
+        let Ok(send) = self.respond.send_response(head, false) else {
+            return self.visit.gone(Afterwards::Stay);
+        };
+        self.visit.answered(Afterwards::Stay);
+        let pipe = Pipe::Http2 {
+            receive,
+            send,
+            _visit: self.visit,
+        };
+        socket::serve(self.hub, pipe, plan).await;
+    }
+
     async fn carry_out(mut self, plan: AnswerPlan, due: Option<Nanos>) {
         if let Some(due) = due {
             let sleep = self.hub.sleeps.until(due);
@@ -154,6 +184,8 @@ impl Exchange {
                 }
                 self.visit.failed(raw.end);
             }
+            // Only `open` has a plan of this kind.
+            Reaction::Socket(_) => self.refuse("a WebSocket needs its stream"),
             Reaction::Answer(answer) if respond::is_quick(&answer) => {
                 self.answer_at_once(answer, plan.delay, None);
             }

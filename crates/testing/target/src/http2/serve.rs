@@ -51,6 +51,7 @@ async fn converse(hub: &Rc<Hub>, port: &Port) -> News {
         .initial_connection_window_size(WINDOW_CONNECTION)
         .max_concurrent_streams(options.max_streams)
         .max_header_list_size(HEAD_MAX as u32)
+        .enable_connect_protocol()
         .handshake(port.clone());
     let Ok(mut connection) = handshake.await else {
         return News::Refused;

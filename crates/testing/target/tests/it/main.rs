@@ -9,4 +9,5 @@ mod http2;
 mod refuses;
 mod serves;
 mod shop;
+mod sockets;
 mod tls;
