@@ -23,7 +23,7 @@ export CARGO_PROFILE_DEV_BUILD_OVERRIDE_CODEGEN_UNITS ?= 1
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: toolchain demo install test peers suites receivers manifests platforms format lint unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs book tidy drawing reference deny advisories
+.PHONY: toolchain demo install test peers suites receivers autobahn manifests platforms format lint unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs book tidy drawing reference deny advisories
 
 # One line that names what is missing, before anything compiles.
 toolchain:
@@ -92,6 +92,11 @@ receivers:
 	tools/install-suites.sh victoria-metrics otel-collector
 	VICTORIA_METRICS=$(SUITES)/victoria-metrics OTEL_COLLECTOR=$(SUITES)/otel-collector \
 	  cargo test --package drumfire --locked --test it -- --ignored victoria_metrics opentelemetry
+
+# WebSockets, judged by Autobahn's fuzzing server, which needs Python 2.7 and minutes.
+autobahn:
+	tools/install-suites.sh wstest
+	cargo test --package drumfire-conformance-client --locked --test autobahn -- --ignored --nocapture
 
 # The chart and the manifests of agents by helm and the schemas of Kubernetes, the unit by systemd.
 # helm takes minutes to build.

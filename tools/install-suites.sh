@@ -23,6 +23,11 @@
 #   fortio               fortio.org/fortio
 #   k6                   go.k6.io/k6
 #
+# and a suite in Python 2, which no distribution has any longer (`make autobahn`); PYTHON2 names its
+# interpreter, or pyenv has one:
+#
+#   wstest               WebSockets                          autobahntestsuite, from PyPI
+#
 # They are put into the folder that DRUMFIRE_SUITES names, or else into target/suites; what is
 # there in the right version stays. Nothing is started: the tests start what they need.
 #
@@ -52,6 +57,8 @@ vegeta="github.com/tsenart/vegeta/v12 github.com/tsenart/vegeta/v12@v12.13.0"
 # Later ones need a module that the proxy does not give.
 fortio="fortio.org/fortio fortio.org/fortio@v1.63.7"
 k6="go.k6.io/k6 go.k6.io/k6@v1.8.1"
+
+wstest="autobahntestsuite==25.10.1"
 
 # Whether this suite is there as it is asked for.
 is_there() {
@@ -90,6 +97,44 @@ install_suite() {
   echo "$pinned" >"$suites/$name.version"
 }
 
+# Prints the path of an interpreter of Python 2.7 with pip.
+python2() {
+  local candidate
+  for candidate in "${PYTHON2:-}" python2.7 "$HOME"/.pyenv/versions/2.7.*/bin/python; do
+    if [ -n "$candidate" ] && "$candidate" -m pip --version >/dev/null 2>&1; then
+      command -v "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# Installs Autobahn's suite beside a program that starts it.
+install_wstest() {
+  local python
+  if ! python=$(python2); then
+    echo "suites: wstest needs Python 2.7 with pip; set PYTHON2 to its interpreter" >&2
+    return 1
+  fi
+  echo "suites: installing wstest ($wstest)"
+  "$python" -m pip install --quiet --target "$work/wstest.packages" "$wstest" >"$work/log" 2>&1 || {
+    tail -n 20 "$work/log" >&2
+    echo "suites: could not install wstest; check that PyPI is reachable" >&2
+    return 1
+  }
+  rm -rf "$suites/wstest.version" "$suites/wstest.packages"
+  mv "$work/wstest.packages" "$suites/wstest.packages"
+  # Packages in parts are found only in a folder of sites.
+  cat >"$suites/wstest" <<END
+#!/bin/sh
+exec "$python" -c 'import site; site.addsitedir("$suites/wstest.packages")
+from autobahntestsuite.wstest import run
+run()' "\$@"
+END
+  chmod +x "$suites/wstest"
+  echo "$wstest" >"$suites/wstest.version"
+}
+
 wanted=("$@")
 [ "${#wanted[@]}" -gt 0 ] || wanted=(h2specd connectconformance grpc-interop-server ghz nats-server hlog-reader)
 missing=()
@@ -102,6 +147,15 @@ if [ "${#missing[@]}" -eq 0 ]; then
   exit 0
 fi
 
+mkdir -p "$suites"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [ "${missing[*]}" = wstest ]; then
+  install_wstest
+  exit
+fi
+
 if ! go=$(tools/install-go.sh); then
   echo "suites: cannot be built without Go: ${missing[*]}" >&2
   [ "${CI:-}" = true ] && exit 1
@@ -109,12 +163,13 @@ if ! go=$(tools/install-go.sh); then
 fi
 
 PATH="$go:$PATH"
-mkdir -p "$suites"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 # What is built must not depend on the user's own settings; a Go that is too old fetches a newer.
 export GOFLAGS=-mod=mod GOTOOLCHAIN=auto GOWORK=off CGO_ENABLED=0
 for name in "${missing[@]}"; do
+  if [ "$name" = wstest ]; then
+    install_wstest || exit
+    continue
+  fi
   pinned=${name//-/_}
   if ! install_suite "$name" "${!pinned}"; then
     [ "${CI:-}" = true ] && exit 1
