@@ -18,6 +18,7 @@ mod guard;
 mod header;
 mod http;
 mod life;
+mod llm;
 mod load;
 mod modest;
 mod nearest;
@@ -61,6 +62,7 @@ pub use http::{
     Spread, Timeouts, TlsEnd,
 };
 pub use life::{Churn, ChurnError, Life};
+pub use llm::{EventClass, Finish, LlmApi, LlmError, Slo, SloLimit, SloTime, TokenUsage};
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, ReadTrace, Sequence, Stop};
 pub use modest::{CERTAIN_RATE, MODEST_COUNT, MODEST_RATE, is_extreme, is_modest};
 pub use nearest::{nearest, suggestion, suggestion_of};
