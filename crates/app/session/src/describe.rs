@@ -90,10 +90,7 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
     let pool = prepared.pool();
     PoolInfo {
         name: pool.name.clone(),
-        model: match pool.load.is_open() {
-            true => Model::Open,
-            false => Model::Closed,
-        },
+        model: Model::of_load(&pool.load),
         steps: prepared.steps.clone(),
         intended_rate: intended_rate(pool),
         connections: prepared.connections() * prepared.targets() as u32,

@@ -154,11 +154,18 @@ fn text_to(metric: &Metric, value: f64, more: usize) -> String {
         Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Of(..) => {
             rounded::time_to(value, more)
         }
-        Metric::Rate => rounded::rate_to(value, more),
-        Metric::Failed | Metric::TimedOut | Metric::Dropped | Metric::Unsent => {
-            share_text_to(value, more)
+        Metric::Rate | Metric::Tokens | Metric::Speed(_) | Metric::GoodputRate(_) => {
+            rounded::rate_to(value, more)
         }
-        Metric::Failures | Metric::Status(_) | Metric::StatusClass(_) => {
+        Metric::Failed
+        | Metric::TimedOut
+        | Metric::Dropped
+        | Metric::Unsent
+        | Metric::Cached
+        | Metric::Finish(_)
+        | Metric::Short
+        | Metric::Goodput(_) => share_text_to(value, more),
+        Metric::Failures | Metric::LlmErrors(_) | Metric::Status(_) | Metric::StatusClass(_) => {
             rounded::count(value as u64)
         }
         Metric::Iteration(inner) | Metric::Step(_, inner) | Metric::Pool(_, inner) => {

@@ -20,12 +20,13 @@
 pub(crate) mod form;
 
 use crate::errors::ErrorTable;
+use crate::llm::Llm;
 use crate::messages::StepMessages;
 use crate::series::SeriesMut;
 use crate::step::StepMemory;
 use crate::{
     ByteCounts, Cause, Connections, Counts, ErrorRow, HeldBack, IterationSample, Iterations,
-    Latency, Leniency, Messages, Outcome, OutcomeCounts, PoolInfo, PoolSeries, Sample,
+    Latency, Leniency, LlmFigures, Messages, Outcome, OutcomeCounts, PoolInfo, PoolSeries, Sample,
     StatusCounts, Step,
 };
 use drumfire_units::Nanos;
@@ -75,6 +76,7 @@ pub struct Figures {
     pub connections: Connections,
     /// One entry for each step; empty if there is a single step, whose figures are the sums.
     pub steps: Vec<Step>,
+    llm: Llm,
     outcomes: OutcomeCounts,
     status: StatusCounts,
     errors: ErrorTable,
@@ -146,6 +148,7 @@ impl Figures {
             messages: Messages::default(),
             connections: Connections::default(),
             steps: Step::all(series.steps, memory),
+            llm: Llm::default(),
             outcomes: OutcomeCounts::default(),
             status: StatusCounts::default(),
             errors: ErrorTable::default(),
@@ -169,6 +172,7 @@ impl Figures {
         self.messages.reset();
         self.connections.reset();
         self.steps.iter_mut().for_each(Step::reset);
+        self.llm.reset();
         self.outcomes = OutcomeCounts::default();
         self.status.reset();
         self.errors.reset();
@@ -246,6 +250,26 @@ impl Figures {
             Some(last) => self.steps[usize::from(step).min(last)].messages.get_mut(),
             None => &mut self.messages,
         }
+    }
+
+    /// The answers of language models, if there are any.
+    #[must_use]
+    pub fn llm(&self) -> Option<&LlmFigures> {
+        self.llm.get()
+    }
+
+    /// The answers of a step, for recording. The first record of a pool or a step allocates.
+    #[inline]
+    pub fn llm_mut(&mut self, step: u16) -> &mut LlmFigures {
+        match self.steps.len().checked_sub(1) {
+            Some(last) => self.steps[usize::from(step).min(last)].llm.get_mut(),
+            None => self.llm.get_mut(),
+        }
+    }
+
+    /// The parts that are stored after all other figures.
+    pub(crate) const fn llm_parts_mut(&mut self) -> (&mut Llm, &mut Vec<Step>) {
+        (&mut self.llm, &mut self.steps)
     }
 
     #[cold]
@@ -393,6 +417,7 @@ impl Figures {
         self.latency.response_time.reset();
         self.latency.service_time.reset();
         self.messages.reset();
+        self.llm.reset();
         for step in self.steps.iter().filter(|step| !step.is_empty()) {
             self.bytes.merge(&step.bytes);
             self.outcomes.merge(&step.errors);
@@ -402,6 +427,7 @@ impl Figures {
             if let Some(messages) = step.messages() {
                 self.messages.merge(messages);
             }
+            self.llm.merge(&step.llm);
         }
     }
 
@@ -446,6 +472,7 @@ impl Figures {
             debug_assert!(other.iterations.is_none(), "one plan, one set of series");
         }
         self.messages.merge(&other.messages);
+        self.llm.merge(&other.llm);
         self.connections.merge(&other.connections);
         self.outcomes.merge(&other.outcomes);
         self.status.merge(&other.status);
@@ -561,6 +588,7 @@ impl Figures {
             status: self.status.clone(),
             errors: self.outcomes.clone(),
             messages: StepMessages::of(&self.messages),
+            llm: self.llm.clone(),
         }]
     }
 }

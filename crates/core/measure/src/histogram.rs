@@ -109,6 +109,24 @@ impl Histogram {
         self.note(time.0);
     }
 
+    /// Records `count` equal times.
+    pub(crate) fn record_many(&mut self, time: Nanos, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.beyond = match time.0 > HIGHEST {
+            true => self.beyond.saturating_add(count),
+            false => self.beyond,
+        };
+        let slot = self.buckets.nearest(time.0);
+        *slot = slot.saturating_add(count);
+        self.count = self.count.saturating_add(count);
+        let sum = u128::from(time.0) * u128::from(count);
+        self.sum = self.sum.saturating_add(sum);
+        self.min = self.min.min(time.0);
+        self.max = self.max.max(time.0);
+    }
+
     /// Records zeros until there are `count` times.
     pub(crate) fn fill_with_zeros(&mut self, count: u64) {
         let zeros = count.saturating_sub(self.count);

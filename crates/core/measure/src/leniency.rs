@@ -65,6 +65,8 @@ leniencies! {
         "The body may have been cut off. It is accepted only with `no_close_notify: true`.",
     UnendedEvent "unended_event" "an event stream whose last event lacks its empty line (HTML, section 9.2.6)"
         "The event counts, because its data are `[DONE]` or a JSON object. Other events without an empty line are `events:cut`.",
+    UnmarkedEnd "unmarked_end" "a streamed answer of a language model without its end marker, such as `[DONE]`"
+        "The answer is complete, because it has a reason for its end. Without one, it is `llm:cut`.",
 }
 
 /// A set of leniencies, one bit each by [`Leniency::ALL`]; small enough to be part of every sample.

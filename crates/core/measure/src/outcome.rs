@@ -62,6 +62,8 @@ pub enum OutcomeGroup {
     Redirects,
     /// Event streams.
     Events,
+    /// Answers of language models.
+    Llm,
     /// HTTP/2, without its error codes.
     Http2,
     /// The error codes of HTTP/2 streams.
@@ -74,7 +76,7 @@ pub enum OutcomeGroup {
 
 impl OutcomeGroup {
     /// Every group.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Answered,
         Self::Data,
         Self::Connecting,
@@ -86,6 +88,7 @@ impl OutcomeGroup {
         Self::Limits,
         Self::Redirects,
         Self::Events,
+        Self::Llm,
         Self::Http2,
         Self::Http2Streams,
         Self::Http2Connections,
@@ -107,6 +110,7 @@ impl OutcomeGroup {
             Self::Limits => "limits",
             Self::Redirects => "redirects",
             Self::Events => "events",
+            Self::Llm => "llm",
             Self::Http2 => "http2",
             Self::Http2Streams => "http2 streams",
             Self::Http2Connections => "http2 connections",
@@ -301,6 +305,20 @@ outcomes! {
         "Its status is as expected, but its content-type is not `text/event-stream`. The report shows the beginning of the body.",
     EventsCut "events:cut" Events Target "the event stream ended within an event"
         "The body is complete by the rules of HTTP, but its last event lacks the empty line. A body whose length or chunks are incomplete is `truncated` instead. If the data of the last event are `[DONE]` or a JSON object, the event counts, and the leniency `unended_event` is counted.",
+    LlmError "llm:error" Llm Target "the answer contains an error"
+        "Its status is as expected, but the stream or the body has an error. The message contains the server's type and text. The kinds of errors below have names of their own.",
+    LlmRateLimit "llm:rate_limit" Llm Target "the answer contains an error: too many requests or tokens",
+    LlmOverloaded "llm:overloaded" Llm Target "the answer contains an error: the service is overloaded",
+    LlmContext "llm:context" Llm Plan "the answer contains an error: too many tokens for the model",
+    LlmRequest "llm:request" Llm Plan "the answer contains an error: the service refuses the request",
+    LlmKey "llm:key" Llm Plan "the answer contains an error: the key is missing, invalid or not permitted",
+    LlmCut "llm:cut" Llm Target "the streamed answer ended without a reason and without its end marker"
+        "The body is complete by the rules of HTTP, but the answer is not. Tokens that arrived stay in the figures. A body whose length or chunks are incomplete is `truncated` instead.",
+    LlmEmpty "llm:empty" Llm Target "the answer has no token and no reason for its end",
+    LlmUnreadable "llm:unreadable" Llm Target "the answer is not JSON"
+        "In a stream, more than 1 of 1,000 events is not JSON; fewer are only counted. A whole answer is not one JSON object.",
+    LlmType "llm:type" Llm Target "the response is neither an event stream nor JSON"
+        "Its status is as expected, but its content-type is neither `text/event-stream` nor `application/json`. The report shows the beginning of the body.",
     ProtoNotHttp2 "proto:not_h2" Http2 Target "the response is not HTTP/2"
         "The server does not answer in HTTP/2 frames.",
     TlsAlpn "tls:alpn" Http2 Network "the peer did not accept the requested protocol"

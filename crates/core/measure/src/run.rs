@@ -8,7 +8,7 @@
 
 use crate::form;
 use crate::{ArrivalClock, Asked, Histogram, Latency, Step};
-use drumfire_plan::{Growth, Stage, Threshold, Warmup};
+use drumfire_plan::{Growth, Load, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -22,6 +22,15 @@ pub enum Model {
 }
 
 impl Model {
+    /// The model of a pool's load.
+    #[must_use]
+    pub const fn of_load(load: &Load) -> Self {
+        match load.is_open() {
+            true => Self::Open,
+            false => Self::Closed,
+        }
+    }
+
     /// The word used in reports and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -4,9 +4,12 @@
 //! recorded only into its step, and the pool's sums are computed on the control plane, so that
 //! recording touches one series in every plan.
 
+use crate::llm::Llm;
 use crate::messages::StepMessages;
 use crate::series::SeriesMut;
-use crate::{ByteCounts, Counts, Histogram, Messages, OutcomeCounts, Sample, StatusCounts};
+use crate::{
+    ByteCounts, Counts, Histogram, LlmFigures, Messages, OutcomeCounts, Sample, StatusCounts,
+};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -58,6 +61,7 @@ pub struct Step {
     /// The exchanges of each outcome.
     pub errors: OutcomeCounts,
     pub(crate) messages: StepMessages,
+    pub(crate) llm: Llm,
 }
 
 impl Step {
@@ -79,6 +83,7 @@ impl Step {
                 StepMemory::AsNeeded => StepMessages::default(),
                 StepMemory::Ready => StepMessages::ready(),
             },
+            llm: Llm::default(),
         }
     }
 
@@ -98,6 +103,12 @@ impl Step {
     #[must_use]
     pub fn messages(&self) -> Option<&Messages> {
         self.messages.get()
+    }
+
+    /// The answers of language models, if there are any; also of exchanges that have not ended.
+    #[must_use]
+    pub fn llm(&self) -> Option<&LlmFigures> {
+        self.llm.get()
     }
 
     /// The step's parts as a series for recording.
@@ -140,7 +151,7 @@ impl Step {
 
     /// Whether the step has no records.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.has_requests() && self.messages().is_none()
+        !self.has_requests() && self.messages().is_none() && self.llm().is_none()
     }
 
     /// Adds `other`, which must be of the same name.
@@ -156,6 +167,7 @@ impl Step {
         self.status.merge(&other.status);
         self.errors.merge(&other.errors);
         self.messages.merge(&other.messages);
+        self.llm.merge(&other.llm);
     }
 
     pub(crate) fn reset(&mut self) {
@@ -169,5 +181,6 @@ impl Step {
         self.status.reset();
         self.errors = OutcomeCounts::default();
         self.messages.reset();
+        self.llm.reset();
     }
 }

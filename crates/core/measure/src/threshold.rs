@@ -11,9 +11,10 @@
 
 use crate::figure::{Certainty, Figure, Judgement};
 use crate::form;
+use crate::llm::speed;
 use crate::quantile::count_needed;
-use crate::{Counts, Figures, Histogram, Model, RunInfo, Step};
-use drumfire_plan::{Metric, Threshold, Times, suggestion_of};
+use crate::{Counts, Figures, Histogram, LlmFigures, Model, Outcome, OutcomeCounts, RunInfo, Step};
+use drumfire_plan::{LlmError, Metric, Threshold, Times, suggestion_of};
 use drumfire_units::Nanos;
 
 /// The result of one threshold.
@@ -55,6 +56,8 @@ pub(crate) struct Aim {
     step: Option<(usize, String)>,
     /// The model of the pool, or of all; `None` if they differ.
     model: Option<Model>,
+    /// The number of the metric's limits among those that the run counts.
+    slo: Option<usize>,
 }
 
 impl Aim {
@@ -91,6 +94,10 @@ impl Aim {
             pool,
             step,
             model,
+            slo: metric.slo().and_then(|slo| {
+                let mut counted = Threshold::slos(&info.thresholds).into_iter();
+                counted.position(|counted| counted == *slo)
+            }),
         })
     }
 }
@@ -118,7 +125,10 @@ impl Aim {
     pub(crate) fn is_rate(&self) -> bool {
         match &self.metric {
             Metric::Iteration(inner) => **inner == Metric::Rate,
-            metric => *metric == Metric::Rate,
+            metric => matches!(
+                metric,
+                Metric::Rate | Metric::Tokens | Metric::GoodputRate(_)
+            ),
         }
     }
 
@@ -145,6 +155,10 @@ impl Aim {
                 Some(step) => &step.response_time,
                 None => &figures.latency.response_time,
             })),
+            Metric::Of(times, _) if times.is_of_answers() => {
+                Ok(self.answer_times(*times, llm_of(figures, step)))
+            }
+            Metric::Speed(_) => Ok(self.answer_times(Times::Tpot, llm_of(figures, step))),
             Metric::Iteration(_) => Ok(figures.iterations.as_ref().map(|all| &all.time)),
             Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max => {
                 let Some(model) = self.model else {
@@ -161,6 +175,62 @@ impl Aim {
             _ => Ok(None),
         }
     }
+
+    /// The distribution of a time of answers; `None` without answers.
+    fn answer_times<'a>(&self, times: Times, llm: Option<&'a LlmFigures>) -> Option<&'a Histogram> {
+        let llm = llm?;
+        Some(match times {
+            Times::Ttft => llm.ttft_of(self.model.unwrap_or(Model::Open)),
+            Times::Ttfv => &llm.ttfv,
+            Times::Tpot => &llm.tpot,
+            Times::Gap => &llm.gap,
+            Times::Itl => &llm.itl,
+            Times::Stall => &llm.stall,
+            _ => return None,
+        })
+    }
+
+    /// The counts of answers that the metric needs; `None` without answers.
+    fn portion(&self, figures: &Figures, step: Option<&Step>) -> Option<Portion> {
+        let llm = llm_of(figures, step)?;
+        let of_answers = |part| Portion {
+            part,
+            of: llm.answers,
+        };
+        let outcomes = step.map_or_else(|| figures.outcomes(), |step| &step.errors);
+        Some(match &self.metric {
+            Metric::Tokens => of_answers(llm.tokens()),
+            Metric::Finish(finish) => of_answers(llm.finished(*finish)),
+            Metric::Short => of_answers(llm.short),
+            Metric::LlmErrors(kind) => of_answers(llm_errors(outcomes, *kind)),
+            Metric::Cached => Portion {
+                part: llm.cached,
+                of: match llm.cache_reports {
+                    0 => 0,
+                    _ => llm.input,
+                },
+            },
+            Metric::Goodput(_) | Metric::GoodputRate(_) => {
+                let good = self.slo.and_then(|slo| llm.good.get(slo));
+                of_answers(good.copied().unwrap_or(0))
+            }
+            _ => of_answers(0),
+        })
+    }
+}
+
+/// The answers of figures, or of their step.
+fn llm_of<'a>(figures: &'a Figures, step: Option<&'a Step>) -> Option<&'a LlmFigures> {
+    step.map_or_else(|| figures.llm(), Step::llm)
+}
+
+/// The number of answers with an error of this kind, or of any kind.
+fn llm_errors(outcomes: &OutcomeCounts, kind: Option<LlmError>) -> u64 {
+    let kinds = LlmError::ALL.into_iter();
+    let kinds = kinds.filter(|it| kind.is_none_or(|only| only == *it));
+    kinds.fold(0, |sum, kind| {
+        sum + outcomes.get(Outcome::of_llm_error(kind))
+    })
 }
 
 /// The first pool with this step, among all or the given one, and the step's index in it.
@@ -188,6 +258,9 @@ fn find_step(name: &str, pool: Option<usize>, info: &RunInfo) -> Result<(usize, 
     })
 }
 
+/// The reason why a figure of answers does not exist.
+const NO_ANSWERS: &str = "no answer of a language model was read; set `read: chat` or another API";
+
 /// The merged data for one metric: of a whole run, of a step, or of a window.
 pub(crate) struct View<'a> {
     /// The metric's distribution; `None` for a metric of counts.
@@ -200,6 +273,15 @@ pub(crate) struct View<'a> {
     /// requests is not judged.
     pub(crate) due: u64,
     pub(crate) span: Nanos,
+    /// The counts of answers that the metric needs; `None` without answers.
+    pub(crate) answers: Option<Portion>,
+}
+
+/// A count of answers or tokens, and the count of which it is a part.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Portion {
+    pub(crate) part: u64,
+    pub(crate) of: u64,
 }
 
 impl<'a> View<'a> {
@@ -245,6 +327,7 @@ impl<'a> View<'a> {
             },
             due: iterations.unwrap_or(figures.counts).intended,
             span,
+            answers: aim.portion(figures, step),
         })
     }
 
@@ -280,9 +363,66 @@ impl<'a> View<'a> {
                 share(unsent, counts.intended)
             }
             Metric::Status(_) | Metric::StatusClass(_) => Ok(Figure::Exact(self.responses as f64)),
+            Metric::Tokens
+            | Metric::Cached
+            | Metric::Finish(_)
+            | Metric::Short
+            | Metric::LlmErrors(_)
+            | Metric::Goodput(_)
+            | Metric::GoodputRate(_)
+            | Metric::Speed(_) => self.answer_figure(metric),
+            Metric::Of(times, _) if times.is_of_answers() && self.times.is_none() => {
+                Err(NO_ANSWERS.to_owned())
+            }
             Metric::Of(_, inner) => self.time_figure(inner),
             times => self.time_figure(times),
         }
+    }
+
+    /// A figure of answers.
+    fn answer_figure(&self, metric: &Metric) -> Result<Figure, String> {
+        let Portion { part, of } = self.answers.ok_or_else(|| NO_ANSWERS.to_owned())?;
+        let share = |of: u64, none: &str| match of {
+            0 => Err(none.to_owned()),
+            of => Ok(part as f64 / of as f64),
+        };
+        let per_second = || match self.span {
+            Nanos::ZERO => Err("the run had no length".to_owned()),
+            span => Ok(part as f64 / span.as_secs_f64()),
+        };
+        // A running answer may still become good.
+        let is_open = self.counts.in_flight > 0;
+        Ok(match metric {
+            Metric::Tokens => Figure::Exact(per_second()?),
+            Metric::Cached => Figure::Exact(share(of, "the server reports no cached tokens")?),
+            Metric::Finish(_) | Metric::Short => Figure::Exact(share(of, "no answer ended")?),
+            Metric::LlmErrors(_) => Figure::Exact(part as f64),
+            Metric::Goodput(_) => {
+                Figure::bounded(share(self.counts.intended, "no request was due")?, is_open)
+            }
+            Metric::GoodputRate(_) => Figure::bounded(per_second()?, is_open),
+            Metric::Speed(inner) => self.speed_figure(inner)?,
+            _ => return Err("it is not a figure of answers".to_owned()),
+        })
+    }
+
+    /// A quantile of the speed of answers, in tokens per second.
+    fn speed_figure(&self, metric: &Metric) -> Result<Figure, String> {
+        let q = match metric {
+            Metric::Quantile(q) => *q,
+            Metric::Min => 0.0,
+            Metric::Max => 1.0,
+            _ => return Err("it is not a speed".to_owned()),
+        };
+        let tpot = self.times.filter(|times| !times.is_empty());
+        let tpot = tpot.ok_or("no answer has a known speed")?;
+        Ok(match (speed(tpot, q), speed(tpot, 1.0)) {
+            (Some(speed), _) => Figure::Exact(speed),
+            (None, most) => {
+                let most = most.unwrap_or(f64::INFINITY);
+                Figure::scarce(q, count_needed(q), tpot.count(), most)
+            }
+        })
     }
 
     /// A figure of times. It is a lower bound if requests whose end was not seen may have made it

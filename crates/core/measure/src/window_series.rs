@@ -7,7 +7,7 @@
 
 use crate::figure::Figure;
 use crate::form;
-use crate::threshold::{Aim, View};
+use crate::threshold::{Aim, Portion, View};
 use crate::{Counts, Histogram, Interval};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -44,6 +44,8 @@ struct Part {
     counts: Counts,
     /// Responses with the metric's status.
     responses: u64,
+    /// The counts of answers that the metric needs.
+    answers: Portion,
     span: Nanos,
     /// The metric's distribution.
     times: Option<Packed>,
@@ -85,6 +87,7 @@ impl Series {
         let part = Part {
             counts: view.counts,
             responses: view.responses,
+            answers: view.answers.unwrap_or_default(),
             span,
             times: view.times.map(Packed::new),
         };
@@ -136,11 +139,14 @@ impl Series {
     fn figure(&mut self) -> Result<Figure, String> {
         let mut counts = Counts::default();
         let mut responses = 0;
+        let mut answers = Portion::default();
         let mut span = Nanos::ZERO;
         let (mut min, mut max) = (Nanos::MAX, Nanos::ZERO);
         for part in &self.parts {
             counts.merge(&part.counts);
             responses += part.responses;
+            answers.part = answers.part.saturating_add(part.answers.part);
+            answers.of = answers.of.saturating_add(part.answers.of);
             span += part.span;
             if let Some(times) = &part.times {
                 min = min.min(times.min);
@@ -154,6 +160,7 @@ impl Series {
             responses,
             due: counts.intended,
             span,
+            answers: Some(answers),
         };
         view.figure(&self.aim.metric)
     }

@@ -2,6 +2,7 @@
 
 mod text;
 
+use crate::{Finish, LlmError, Slo};
 use drumfire_units::Nanos;
 use std::cmp::Ordering;
 use std::fmt;
@@ -35,6 +36,23 @@ pub enum Metric {
     Status(u16),
     /// The number of responses whose status has this first digit.
     StatusClass(u8),
+    /// Generated tokens per second.
+    Tokens,
+    /// Prompt tokens that servers had in their caches, as a share of the prompt tokens.
+    Cached,
+    /// Answers that ended for this reason, as a share of the answers that ended.
+    Finish(Finish),
+    /// Answers that ended at a limit with fewer tokens than asked for, as a share of the answers
+    /// that ended.
+    Short,
+    /// The number of answers that failed with an error of this kind; `None` for all kinds.
+    LlmErrors(Option<LlmError>),
+    /// Answers that met these limits, as a share of the requests due.
+    Goodput(Slo),
+    /// Answers that met these limits, per second.
+    GoodputRate(Slo),
+    /// The metric, which must be about times, of the speed of an answer in tokens per second.
+    Speed(Box<Self>),
     /// The metric, which must be about times, applied to times other than the latency.
     Of(Times, Box<Self>),
     /// The metric, which must be about latency, the rate or a share, applied to iterations instead
@@ -54,6 +72,7 @@ impl Metric {
             Self::Failed
             | Self::TimedOut
             | Self::Failures
+            | Self::LlmErrors(_)
             | Self::Status(_)
             | Self::StatusClass(_) => true,
             Self::Of(_, inner)
@@ -61,6 +80,16 @@ impl Metric {
             | Self::Step(_, inner)
             | Self::Pool(_, inner) => inner.is_of_failures(),
             _ => false,
+        }
+    }
+
+    /// The limits of a good answer, if the figure depends on them.
+    #[must_use]
+    pub fn slo(&self) -> Option<&Slo> {
+        match self {
+            Self::Goodput(slo) | Self::GoodputRate(slo) => Some(slo),
+            Self::Step(_, inner) | Self::Pool(_, inner) => inner.slo(),
+            _ => None,
         }
     }
 
@@ -91,17 +120,44 @@ pub enum Times {
     Service,
     /// From the intended start to the end.
     Response,
+    /// The time to the first token of an answer.
+    Ttft,
+    /// The time to the first visible token of an answer.
+    Ttfv,
+    /// The time per token after the first.
+    Tpot,
+    /// The time from one event with tokens to the next.
+    Gap,
+    /// The time from one token to the next.
+    Itl,
+    /// The longest gap of an answer.
+    Stall,
 }
 
 impl Times {
     /// All times.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 11] = [
         Self::Lag,
         Self::FirstByte,
         Self::Connect,
         Self::Service,
         Self::Response,
+        Self::Ttft,
+        Self::Ttfv,
+        Self::Tpot,
+        Self::Gap,
+        Self::Itl,
+        Self::Stall,
     ];
+
+    /// Whether only answers of language models have these times.
+    #[must_use]
+    pub const fn is_of_answers(self) -> bool {
+        matches!(
+            self,
+            Self::Ttft | Self::Ttfv | Self::Tpot | Self::Gap | Self::Itl | Self::Stall
+        )
+    }
 
     /// The word in a threshold.
     #[must_use]
@@ -112,6 +168,12 @@ impl Times {
             Self::Connect => "connect",
             Self::Service => "service",
             Self::Response => "response",
+            Self::Ttft => "ttft",
+            Self::Ttfv => "ttfv",
+            Self::Tpot => "tpot",
+            Self::Gap => "gap",
+            Self::Itl => "itl",
+            Self::Stall => "stall",
         }
     }
 }
@@ -218,6 +280,19 @@ impl Threshold {
         }
     }
 
+    /// The distinct limits of good answers in these rules, in their order. A run counts the answers
+    /// that meet each of them.
+    #[must_use]
+    pub fn slos(rules: &[Self]) -> Vec<Slo> {
+        let mut slos: Vec<Slo> = Vec::new();
+        for slo in rules.iter().filter_map(|rule| rule.metric.slo()) {
+            if !slos.contains(slo) {
+                slos.push(slo.clone());
+            }
+        }
+        slos
+    }
+
     /// The rule with its text and the names of steps rewritten by `rewrite`. The names of pools
     /// stay.
     #[must_use]
@@ -285,9 +360,20 @@ pub(crate) fn unit_of(metric: &Metric) -> Unit {
         Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Of(..) => {
             Unit::Time
         }
-        Metric::Rate => Unit::PerSecond,
-        Metric::Failed | Metric::TimedOut | Metric::Dropped | Metric::Unsent => Unit::Share,
-        Metric::Failures | Metric::Status(_) | Metric::StatusClass(_) => Unit::Count,
+        Metric::Rate | Metric::Tokens | Metric::Speed(_) | Metric::GoodputRate(_) => {
+            Unit::PerSecond
+        }
+        Metric::Failed
+        | Metric::TimedOut
+        | Metric::Dropped
+        | Metric::Unsent
+        | Metric::Cached
+        | Metric::Finish(_)
+        | Metric::Short
+        | Metric::Goodput(_) => Unit::Share,
+        Metric::Failures | Metric::LlmErrors(_) | Metric::Status(_) | Metric::StatusClass(_) => {
+            Unit::Count
+        }
         Metric::Iteration(inner) | Metric::Step(_, inner) | Metric::Pool(_, inner) => {
             unit_of(inner)
         }
@@ -322,6 +408,14 @@ impl fmt::Display for Metric {
             Self::Failures => f.write_str("failures"),
             Self::Status(status) => write!(f, "status({status})"),
             Self::StatusClass(class) => write!(f, "status({class}xx)"),
+            Self::Tokens => f.write_str("tokens"),
+            Self::Cached => f.write_str("cached"),
+            Self::Finish(reason) => write!(f, "finish({})", reason.name()),
+            Self::Short => f.write_str("short"),
+            Self::LlmErrors(None) => f.write_str("llm_errors"),
+            Self::LlmErrors(Some(kind)) => write!(f, "llm_errors({})", kind.name()),
+            Self::Goodput(slo) | Self::GoodputRate(slo) => write!(f, "goodput({slo})"),
+            Self::Speed(metric) => write!(f, "speed.{metric}"),
             Self::Of(times, metric) => write!(f, "{}.{metric}", times.name()),
             Self::Iteration(metric) => write!(f, "iteration.{metric}"),
             Self::Step(name, metric) => write!(f, "step({name}).{metric}"),

@@ -76,6 +76,8 @@ pub(crate) fn read(
     input: &mut Input<'_>,
     series: PoolSeries<'_>,
 ) -> Result<(), FormError> {
+    // Answers are stored after all pools, and only if there are any.
+    figures.llm_parts_mut().0.reset();
     figures.counts = Counts::default();
     figures.counts.intended = input.number()?;
     figures.counts.dropped = input.number()?;
@@ -108,6 +110,55 @@ pub(crate) fn read(
         return Err(FormError::Malformed("figures were not summed up"));
     }
     Ok(())
+}
+
+/// Appends the answers of each step; only the sum of a pool with a single step.
+pub(crate) fn encode_llm(figures: &Figures, out: &mut Vec<u8>) {
+    let one = [figures.llm()];
+    let of_steps: Vec<_> = figures.steps.iter().map(Step::llm).collect();
+    let all = if of_steps.is_empty() {
+        &one[..]
+    } else {
+        &of_steps
+    };
+    let used = all.iter().enumerate();
+    let used: Vec<_> = used
+        .filter_map(|(place, answers)| Some((place, (*answers)?)))
+        .collect();
+    push_number(out, used.len() as u64);
+    let mut next = 0;
+    for (place, answers) in used {
+        push_number(out, (place - next) as u64);
+        next = place + 1;
+        form::write(answers, out);
+    }
+}
+
+/// Reads the answers of each step into figures that were read before and have none. Returns whether
+/// there were any.
+pub(crate) fn read_llm(figures: &mut Figures, input: &mut Input<'_>) -> Result<bool, FormError> {
+    const MALFORMED: FormError = FormError::Malformed("the answers of steps");
+    let (sum, steps) = figures.llm_parts_mut();
+    let count = input.length()?;
+    let mut next = 0_usize;
+    for _ in 0..count {
+        let unused = usize::try_from(input.number()?).map_err(|_| MALFORMED)?;
+        let place = next.checked_add(unused).ok_or(MALFORMED)?;
+        let answers = match steps.is_empty() {
+            true if place == 0 => sum.get_mut(),
+            true => return Err(MALFORMED),
+            false => steps.get_mut(place).ok_or(MALFORMED)?.llm.get_mut(),
+        };
+        form::read_into(answers, input)?;
+        if !answers.any() {
+            return Err(MALFORMED);
+        }
+        next = place + 1;
+    }
+    for step in steps.iter() {
+        sum.merge(&step.llm);
+    }
+    Ok(count > 0)
 }
 
 /// A series to be encoded, borrowed from a step or from the sums of a pool with a single step.

@@ -219,6 +219,11 @@ impl<'a> Input<'a> {
         value
     }
 
+    /// Whether all bytes are read.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.left.is_empty()
+    }
+
     /// Checks that no bytes are left.
     ///
     /// # Errors

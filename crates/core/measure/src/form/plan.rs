@@ -6,9 +6,9 @@
 use super::{Form, FormError, Input, push_number};
 use crate::form;
 use drumfire_plan::{
-    Arrivals, Change, Churn, Command, Comparison, Finding, Growth, HttpVersion, KeepAlive,
-    LatePolicy, Law, Life, Metric, Pause, Role, Sequence, Stage, StopReason, Streaming, Threshold,
-    Timeouts, Times, UserSteps, VariableId, Warmup,
+    Arrivals, Change, Churn, Command, Comparison, Finding, Finish, Growth, HttpVersion, KeepAlive,
+    LatePolicy, Law, Life, LlmError, Metric, Pause, Role, Sequence, Slo, SloLimit, SloTime, Stage,
+    StopReason, Streaming, Threshold, Timeouts, Times, UserSteps, VariableId, Warmup,
 };
 use drumfire_units::{Nanos, Rate};
 
@@ -85,7 +85,39 @@ form! {
 }
 form! { enum Comparison { 0 => Less, 1 => AtMost, 2 => Greater, 3 => AtLeast, 4 => Equal, 5 => NotEqual } }
 form! { enum Role { 0 => Rule, 1 => Abort { after }, 2 => AbortOn { after } } }
-form! { enum Times { 0 => Lag, 1 => FirstByte, 2 => Connect, 3 => Service, 4 => Response } }
+form! {
+    enum Times {
+        0 => Lag,
+        1 => FirstByte,
+        2 => Connect,
+        3 => Service,
+        4 => Response,
+        5 => Ttft,
+        6 => Ttfv,
+        7 => Tpot,
+        8 => Gap,
+        9 => Itl,
+        10 => Stall,
+    }
+}
+form! {
+    enum Finish {
+        0 => Stop,
+        1 => Length,
+        2 => ToolCalls,
+        3 => ContentFilter,
+        4 => Refusal,
+        5 => Other,
+    }
+}
+form! {
+    enum LlmError { 0 => RateLimit, 1 => Overloaded, 2 => Context, 3 => Request, 4 => Key, 5 => Other }
+}
+form! { struct Slo(limits) }
+form! { struct SloLimit { time, inclusive, bound } }
+form! {
+    enum SloTime { 0 => Ttft, 1 => Ttfv, 2 => Tpot, 3 => Stall, 4 => Response, 5 => Service }
+}
 form! {
     enum Metric {
         0 => Quantile(q),
@@ -104,6 +136,14 @@ form! {
         13 => Iteration(inner),
         14 => Step(name, inner),
         15 => Pool(name, inner),
+        16 => Tokens,
+        17 => Cached,
+        18 => Finish(reason),
+        19 => Short,
+        20 => LlmErrors(kind),
+        21 => Goodput(slo),
+        22 => GoodputRate(slo),
+        23 => Speed(inner),
     }
     check |metric| !matches!(metric, Metric::Quantile(q) if !(*q > 0.0 && *q <= 1.0)),
         "a quantile outside 0 to 1";

@@ -1,10 +1,10 @@
 //! The stored form of an interval: version, number, span, health, the workers' waits if any were
-//! counted, and the figures of each pool.
+//! counted, the figures of each pool, and the answers of language models if there are any.
 //!
 //! The number and the span come first, so that a log can be sorted and merged without decoding the
 //! rest ([`span`]). Sums are not stored but computed again. The waits follow a 0 in place of the
 //! number of pools, of which there is at least one, so that intervals without waits have the form
-//! that they always had.
+//! that they always had. Answers follow at the end for the same reason.
 
 use crate::figures::form as figures;
 use crate::form::{self, FormError, Input, VERSION, push_number};
@@ -28,6 +28,11 @@ pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
     push_number(&mut out, pools.len() as u64);
     for pool in pools {
         figures::encode(pool, &mut out);
+    }
+    if pools.iter().any(|pool| pool.llm().is_some()) {
+        pools
+            .iter()
+            .for_each(|pool| figures::encode_llm(pool, &mut out));
     }
     out
 }
@@ -60,6 +65,13 @@ pub(crate) fn read(
     for (index, pool) in pools.iter().enumerate() {
         let figures = interval.pool_mut(index);
         figures::read(figures, &mut input, pool.into())?;
+    }
+    if !input.is_empty() {
+        let mut any = false;
+        for index in 0..pools.len() {
+            any |= figures::read_llm(interval.pool_mut(index), &mut input)?;
+        }
+        form::check(&any, |any| *any, "answers of which none was counted")?;
     }
     input.finish()
 }

@@ -3,7 +3,10 @@
 use super::{Unit, unit_of};
 use crate::nearest::suggestion_and;
 use crate::scan::{Scan, excerpt};
-use crate::{Comparison, Metric, Role, Threshold, ThresholdError, Times};
+use crate::{
+    Comparison, Finish, LlmError, Metric, Role, Slo, SloLimit, SloTime, Threshold, ThresholdError,
+    Times,
+};
 use drumfire_units::{Nanos, Rate, rate_in_words};
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -11,7 +14,7 @@ use std::str::FromStr;
 /// The maximum length of an expression in bytes.
 const LENGTH_MAX: usize = 1024;
 /// The words with which a metric starts.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 33] = [
     "p99",
     "avg",
     "mean",
@@ -30,6 +33,19 @@ const NAMES: [&str; 20] = [
     "connect",
     "service",
     "response",
+    "ttft",
+    "ttfv",
+    "tpot",
+    "gap",
+    "itl",
+    "stall",
+    "speed",
+    "tokens",
+    "cached",
+    "finish",
+    "short",
+    "goodput",
+    "llm_errors",
     "iteration",
     "step",
 ];
@@ -104,6 +120,10 @@ fn parse(text: &str, is: Is, pools: &[&str]) -> Result<Threshold, ThresholdError
         }
     };
     let comparison = comparison(&mut scan)?;
+    let metric = match is_per_second(scan.rest()) {
+        true => per_second_of(metric),
+        false => metric,
+    };
     let bound = bound(&mut scan, &metric)?;
     let Tail { window, role } = tail(&mut scan, is)?;
     Ok(Threshold {
@@ -114,6 +134,22 @@ fn parse(text: &str, is: Is, pools: &[&str]) -> Result<Threshold, ThresholdError
         window,
         role,
     })
+}
+
+/// Whether a bound is a rate, such as `4/s`.
+fn is_per_second(text: &str) -> bool {
+    let first = text.split_whitespace().next();
+    first.is_some_and(|bound| bound.contains("/"))
+}
+
+/// The metric for a bound that is a rate: goodput is a share or a rate.
+fn per_second_of(metric: Metric) -> Metric {
+    match metric {
+        Metric::Goodput(slo) => Metric::GoodputRate(slo),
+        Metric::Step(name, inner) => Metric::Step(name, Box::new(per_second_of(*inner))),
+        Metric::Pool(name, inner) => Metric::Pool(name, Box::new(per_second_of(*inner))),
+        metric => metric,
+    }
 }
 
 /// A metric with its prefixes.
@@ -265,9 +301,10 @@ fn plain_or_timed(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
         *scan = after;
         return Ok(metric);
     }
-    let Some(times) = Times::ALL.into_iter().find(|times| times.name() == word) else {
+    let times = Times::ALL.into_iter().find(|times| times.name() == word);
+    if times.is_none() && word != "speed" {
         return plain(scan);
-    };
+    }
     after.skip_space();
     if !after.eat(".") {
         return fail(
@@ -281,7 +318,14 @@ fn plain_or_timed(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     *scan = after;
     match metric {
         Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max => {
-            Ok(Metric::Of(times, Box::new(metric)))
+            Ok(match times {
+                Some(times) => Metric::Of(times, Box::new(metric)),
+                // The mean of speeds does not follow from the distribution of times.
+                None if metric == Metric::Mean => {
+                    return fail(at, "`speed` has no mean; use p10, med, min or max");
+                }
+                None => Metric::Speed(Box::new(metric)),
+            })
         }
         _ => fail(
             at,
@@ -303,6 +347,7 @@ fn of_iteration(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
         Metric::Status(_) | Metric::StatusClass(_) => {
             fail(at, "requests have a status, iterations do not")
         }
+        metric if is_of_answers(&metric) => fail(at, "requests have answers, iterations do not"),
         metric => Ok(Metric::Iteration(Box::new(metric))),
     }
 }
@@ -325,6 +370,20 @@ fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
         "dropped" => Metric::Dropped,
         "unsent" => Metric::Unsent,
         "status" => status(scan)?,
+        "tokens" => Metric::Tokens,
+        "cached" => Metric::Cached,
+        "short" => Metric::Short,
+        "finish" => Metric::Finish(named(
+            scan,
+            Finish::of_name,
+            &Finish::ALL.map(Finish::name),
+        )?),
+        "llm_errors" if !is_open(scan) => Metric::LlmErrors(None),
+        "llm_errors" => {
+            let names = LlmError::ALL.map(LlmError::name);
+            Metric::LlmErrors(Some(named(scan, LlmError::of_name, &names)?))
+        }
+        "goodput" => Metric::Goodput(slo(scan)?),
         "" => {
             return fail(
                 start,
@@ -402,6 +461,102 @@ pub(crate) fn share(digits: &str) -> Option<f64> {
 fn decimal(digits: &str) -> Option<f64> {
     let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     digits.parse().ok().filter(|n: &f64| plain && n.is_finite())
+}
+
+/// Whether a metric is about the answers of language models.
+const fn is_of_answers(metric: &Metric) -> bool {
+    matches!(
+        metric,
+        Metric::Tokens
+            | Metric::Cached
+            | Metric::Short
+            | Metric::Finish(_)
+            | Metric::LlmErrors(_)
+            | Metric::Goodput(_)
+    )
+}
+
+/// Whether a parenthesis follows.
+fn is_open(scan: &Scan<'_>) -> bool {
+    scan.rest().trim_start().starts_with('(')
+}
+
+/// Parses `(NAME)`, one of these names.
+fn named<T>(
+    scan: &mut Scan<'_>,
+    of_name: impl Fn(&str) -> Option<T>,
+    names: &[&str],
+) -> Result<T, ThresholdError> {
+    scan.skip_space();
+    let open = scan.eat("(");
+    scan.skip_space();
+    let at = scan.position();
+    let name = scan.take_while(is_letter);
+    scan.skip_space();
+    let closed = scan.eat(")");
+    match of_name(name) {
+        Some(value) if open && closed => Ok(value),
+        _ => fail(
+            at,
+            format!("write one of {} in parentheses", names.join(", ")),
+        ),
+    }
+}
+
+/// Parses limits in parentheses, such as `(ttft<200ms,tpot<50ms)`.
+fn slo(scan: &mut Scan<'_>) -> Result<Slo, ThresholdError> {
+    const FORM: &str = "write the limits of a good answer, such as goodput(ttft<200ms,tpot<50ms)";
+    scan.skip_space();
+    if !scan.eat("(") {
+        return fail(scan.position(), FORM);
+    }
+    let mut limits = Vec::new();
+    loop {
+        limits.push(slo_limit(scan)?);
+        scan.skip_space();
+        match (scan.eat(","), scan.eat(")")) {
+            (true, _) => {}
+            (false, true) => return Ok(Slo(limits)),
+            (false, false) => return fail(scan.position(), FORM),
+        }
+    }
+}
+
+/// Parses the limit of one time, such as `ttft<200ms`.
+fn slo_limit(scan: &mut Scan<'_>) -> Result<SloLimit, ThresholdError> {
+    scan.skip_space();
+    let at = scan.position();
+    let word = scan.take_while(is_letter);
+    let Some(time) = SloTime::of_name(word) else {
+        let names = SloTime::ALL.map(SloTime::name).join(", ");
+        let shown = excerpt(word);
+        return fail(
+            at,
+            format!("`{shown}` is not a time of an answer; the times are {names}"),
+        );
+    };
+    let at = scan.position();
+    let inclusive = match comparison(scan)? {
+        Comparison::Less => false,
+        Comparison::AtMost => true,
+        _ => {
+            return fail(
+                at,
+                "the limit of a good answer is an upper bound; write < or <=",
+            );
+        }
+    };
+    scan.skip_space();
+    let at = scan.position();
+    let text = scan.take_while(|c| c.is_ascii_alphanumeric() || c == '.' || c == 'µ');
+    match text.parse::<Nanos>() {
+        Ok(bound) => Ok(SloLimit {
+            time,
+            inclusive,
+            bound,
+        }),
+        Err(_) => fail(at, "write a duration with its unit, such as 200ms"),
+    }
 }
 
 /// Parses `(503)`, or `(5xx)` for all statuses that begin with 5.
