@@ -21,6 +21,7 @@
 //! figures.
 
 mod account;
+mod answer;
 mod body_use;
 mod call;
 mod context;
@@ -301,7 +302,25 @@ impl Exchanges {
             None => account::final_status(account.status(), outcome),
         };
         interval.interim += u64::from(account.interim);
-        entry.sample(&self.rules, now, outcome, status)
+        let sample = entry.sample(&self.rules, now, outcome, status);
+        if self.rules.reads_answers {
+            self.record_answer(id, &sample, interval);
+        }
+        sample
+    }
+
+    /// Records the answer of an exchange that is over, if its response is read as one.
+    #[cold]
+    fn record_answer(&self, id: ExchangeId, sample: &Sample, interval: &mut Figures) {
+        let Entry { exchange, state } = self.entry(id);
+        let request = self.rules.request(exchange);
+        if self.rules.measures(exchange.account.times.intended)
+            && let Some(answer) = state.answer_sample(request)
+        {
+            let (model, slos) = (self.rules.model, &self.rules.slos);
+            let figures = interval.llm_mut(request.step);
+            figures.record(&answer, sample, model, slos);
+        }
     }
 
     /// Frees the id of an exchange that is over and has this record. Returns the resources that the
@@ -361,6 +380,11 @@ impl Exchanges {
         for entry in open {
             let sample = entry.sample(&self.rules, now, Outcome::LocalCancelled, 0);
             interval.record_in_flight(&sample);
+            let request = self.rules.request(&entry.exchange);
+            if let Some(answer) = entry.state.answer_sample(request) {
+                let figures = interval.llm_mut(request.step);
+                figures.record_in_flight(&answer, &sample);
+            }
             count += 1;
         }
         count

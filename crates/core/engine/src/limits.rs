@@ -166,5 +166,8 @@ pub const SHOWN_MESSAGES: u64 = 16;
 /// Bytes of one event of an event stream, and of one of its lines.
 pub const EVENT_BYTES: usize = 1024 * 1024;
 
+/// Bytes of an answer of a language model that is not streamed. Embeddings are the longest.
+pub const ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
 /// The maximum decoded length of a body that is sampled to be shown.
 pub const SHOWN_DECODED: u64 = 16 * 1024 * 1024;

@@ -40,7 +40,9 @@ pub(crate) use varying::{Parts, VaryingRequest};
 use crate::id::{LaneId, PoolId};
 use drumfire_net::{ResolveError, Resolved, TlsConfig, TlsMaterial};
 use drumfire_placement::Placement;
-use drumfire_plan::{Cookies, Generator, HttpRequest, Origin, Plan, Pool, Reach, RequestData};
+use drumfire_plan::{
+    Cookies, Generator, HttpRequest, Origin, Plan, Pool, Reach, RequestData, Threshold,
+};
 use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::fmt;
@@ -121,6 +123,12 @@ impl PreparedPool {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.plan.seed_of(self.id.index())
+    }
+
+    /// The rules that the result must satisfy.
+    #[must_use]
+    pub fn thresholds(&self) -> &[Threshold] {
+        self.plan.thresholds()
     }
 
     /// The settings of the generator.

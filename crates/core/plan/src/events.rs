@@ -1,5 +1,6 @@
 //! Event streams: how a response is read as server-sent events.
 
+use crate::LlmApi;
 use drumfire_units::Nanos;
 
 /// How the response of a request is read as an event stream.
@@ -14,4 +15,7 @@ pub struct EventStream {
     /// The number of events after which the exchange ends; `None` means that the server ends the
     /// stream.
     pub receive: Option<u64>,
+    /// The interface of which the response is an answer, streamed or whole; `None` if events have
+    /// no meaning.
+    pub answer: Option<LlmApi>,
 }

@@ -3,32 +3,49 @@
 use crate::scope::Scope;
 use crate::transport::{TIMEOUT_DEFAULT, span};
 use drumfire_document::{EventSettings, Layer as _, Pool, Request};
-use drumfire_plan::EventStream;
+use drumfire_plan::{EventStream, LlmApi};
 use drumfire_units::Nanos;
 
-/// How the response of a request is read as an event stream; `None` if it is read as one body. The
-/// request's own keys override those of its pool.
+/// The ways to read a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// As one body.
+    Body,
+    /// As events.
+    Events,
+    /// As an answer of a language model, streamed or whole.
+    Answer(LlmApi),
+}
+
+/// How the response of a request is read as an event stream or an answer; `None` if it is read as
+/// one body. The request's own keys override those of its pool.
 pub(crate) fn events(request: &Request, pool: &Pool, scope: &mut Scope<'_>) -> Option<EventStream> {
     let mut written = request.events.clone();
     written.fill(&pool.settings.events);
-    let ways = [("body", false), ("events", true)];
-    let reads_events = scope.word(written.read.as_ref(), &ways, "way to read a response");
+    let mut ways = vec![("body", Way::Body), ("events", Way::Events)];
+    ways.extend(LlmApi::ALL.map(|api| (api.name(), Way::Answer(api))));
+    let way = scope.word(written.read.as_ref(), &ways, "way to read a response");
     let gap = span(written.gap_timeout.as_ref(), scope);
     if let Some(count) = &written.max_events {
         let message = "an exchange receives at least 1 event; leave it out for no limit";
         scope.found.add_if(count.value == 0, &count.place, message);
     }
-    if reads_events != Some(true) {
-        if written.read.is_none() || reads_events.is_some() {
+    let answer = match way {
+        Some(Way::Events) => None,
+        Some(Way::Answer(api)) => Some(api),
+        // A mistake was noted.
+        None if written.read.is_some() => return None,
+        Some(Way::Body) | None => {
             note_idle(&request.events, scope);
+            return None;
         }
-        return None;
-    }
+    };
     let duration = span(written.stream_duration.as_ref(), scope);
     let stream = EventStream {
         gap: gap.unwrap_or(Nanos::MAX),
         duration: duration.unwrap_or(Nanos::MAX),
         receive: written.max_events.map(|count| count.value),
+        answer,
     };
     note_long(&stream, request, pool, scope);
     Some(stream)

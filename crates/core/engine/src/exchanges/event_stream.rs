@@ -3,9 +3,10 @@
 //! The bytes are untrusted: a [`Reader`] bounds an event, and a coded stream is decoded in pieces of
 //! bounded size.
 
+use super::answer::AnswerState;
 use super::body_use::{self, decoder};
 use super::context::{Continuation, KindContext};
-use super::message_stream::{BrokenMessage, Framing, Inspected, MessageStream};
+use super::message_stream::{BrokenMessage, Came, Framing, Inspected, MessageStream};
 use super::rules::Rules;
 use super::tools::Codecs;
 use crate::blame::Failure;
@@ -13,7 +14,7 @@ use crate::limits::EVENT_BYTES;
 use crate::wire::Fields;
 use drumfire_coding::Decoder;
 use drumfire_measure::{Leniencies, Leniency, Outcome};
-use drumfire_plan::Compressed;
+use drumfire_plan::{Compressed, LlmApi};
 use drumfire_sse::{Ending, Reader, TooLong};
 use drumfire_units::Nanos;
 
@@ -21,8 +22,18 @@ use drumfire_units::Nanos;
 /// entry.
 #[derive(Debug)]
 pub(super) struct EventState {
-    events: MessageStream<Reader>,
+    events: MessageStream<EventReader>,
     pub(super) content: Content,
+}
+
+/// The reader of a stream, and of the answer that its events are.
+#[derive(Debug)]
+pub(super) struct EventReader {
+    reader: Reader,
+    /// `None` until the entry has had an answer.
+    answer: Option<Box<AnswerState>>,
+    /// Whether the events are an answer.
+    is_answer: bool,
 }
 
 /// The response that has come.
@@ -34,12 +45,18 @@ pub(super) enum Content {
     WrongType(Failure),
     /// A stream, with the decoder of its coding.
     Stream(Option<Box<Decoder>>),
+    /// An answer that is not streamed, with the decoder of its coding.
+    Whole(Option<Box<Decoder>>),
 }
 
 impl Default for EventState {
     fn default() -> Self {
         Self {
-            events: MessageStream::new(Reader::new(EVENT_BYTES)),
+            events: MessageStream::new(EventReader {
+                reader: Reader::new(EVENT_BYTES),
+                answer: None,
+                is_answer: false,
+            }),
             content: Content::Response,
         }
     }
@@ -47,13 +64,13 @@ impl Default for EventState {
 
 /// The framing of event streams. The stamp of a slice is the time of its arrival, and a message is
 /// the data of an event.
-impl Framing for Reader {
+impl Framing for EventReader {
     type Violation = TooLong;
 
     const INSPECTED: Inspected = Inspected::Joined;
 
     fn count(&self) -> u64 {
-        self.events()
+        self.reader.events()
     }
 
     #[inline]
@@ -64,7 +81,32 @@ impl Framing for Reader {
         _codecs: &mut Codecs,
         mut each: impl FnMut(&[u8], Nanos),
     ) -> Result<(), TooLong> {
-        self.push(bytes, now.0, |event| {
+        let answer = self.answer.as_deref_mut();
+        let mut answer = answer.filter(|_| self.is_answer);
+        self.reader.push(bytes, now.0, |event| {
+            if let Some(answer) = &mut answer {
+                answer.receive(event.kind, event.data, Nanos(event.stamp));
+            }
+            each(event.data.as_bytes(), Nanos(event.stamp));
+        })
+    }
+}
+
+impl EventReader {
+    /// The answer, if the events are one.
+    fn answer_mut(&mut self) -> Option<&mut AnswerState> {
+        let answer = self.answer.as_deref_mut();
+        answer.filter(|_| self.is_answer)
+    }
+
+    /// Ends the stream, and passes on the event that only the end completes.
+    fn finish(&mut self, each: &mut dyn FnMut(&[u8], Nanos)) -> Ending {
+        let answer = self.answer.as_deref_mut();
+        let mut answer = answer.filter(|_| self.is_answer);
+        self.reader.finish(|event| {
+            if let Some(answer) = &mut answer {
+                answer.receive(event.kind, event.data, Nanos(event.stamp));
+            }
             each(event.data.as_bytes(), Nanos(event.stamp));
         })
     }
@@ -75,6 +117,84 @@ impl EventState {
     #[inline]
     pub(super) fn begin_attempt(&mut self) {
         self.content = Content::Response;
+        if let Some(answer) = self.events.framing.answer_mut() {
+            answer.forget();
+        }
+        self.events.framing.is_answer = false;
+    }
+
+    /// The answer, if the response is one.
+    pub(super) fn answer(&self) -> Option<&AnswerState> {
+        let reader = &self.events.framing;
+        reader.answer.as_deref().filter(|_| reader.is_answer)
+    }
+
+    /// Begins an answer of this interface.
+    fn begin_answer(&mut self, api: LlmApi) {
+        let reader = &mut self.events.framing;
+        reader.answer.get_or_insert_default().begin(api);
+        reader.is_answer = true;
+    }
+
+    /// Begins an answer that is not streamed, whose head has these fields.
+    ///
+    /// # Errors
+    /// If its coding is unknown.
+    pub(super) fn begin_whole(
+        &mut self,
+        cx: &KindContext<'_>,
+        api: LlmApi,
+        fields: &Fields<'_>,
+    ) -> Result<(), Failure> {
+        self.begin_answer(api);
+        self.content = Content::Whole(decoder(fields, decoded_max(cx.rules))?);
+        Ok(())
+    }
+
+    /// Reads bytes of an answer that is not streamed; with `end`, the last ones.
+    pub(super) fn read_whole(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        bytes: &[u8],
+        end: bool,
+    ) -> Continuation {
+        match (self.keep(bytes), end) {
+            (Err(failure), true) => Continuation::End(failure),
+            (Err(failure), false) => Continuation::GiveUp(failure),
+            (Ok(()), true) => self.over_whole(cx),
+            (Ok(()), false) => Continuation::GoOn,
+        }
+    }
+
+    /// Decodes bytes of an answer if it is coded, and keeps them.
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let Some(answer) = self.events.framing.answer_mut() else {
+            return Ok(());
+        };
+        let Content::Whole(Some(decoder)) = &mut self.content else {
+            return answer.keep(bytes);
+        };
+        let mut kept = Ok(());
+        let pushed = decoder.push(bytes, &mut |part| {
+            if kept.is_ok() {
+                kept = answer.keep(part);
+            }
+        });
+        kept?;
+        pushed.map_err(|error| body_use::failure(&error))
+    }
+
+    /// Ends an answer that is not streamed.
+    pub(super) fn over_whole(&mut self, cx: &mut KindContext<'_>) -> Continuation {
+        if let Content::Whole(Some(decoder)) = &mut self.content
+            && let Err(error) = decoder.finish()
+        {
+            return Continuation::End(body_use::failure(&error));
+        }
+        match self.events.framing.answer_mut() {
+            Some(answer) => Continuation::End(answer.end_whole(cx)),
+            None => Continuation::End(cx.inspect()),
+        }
     }
 
     /// Begins a stream whose head has these fields.
@@ -86,7 +206,10 @@ impl EventState {
         cx: &mut KindContext<'_>,
         fields: &Fields<'_>,
     ) -> Result<(), Failure> {
-        self.events.framing.begin(EVENT_BYTES);
+        self.events.framing.reader.begin(EVENT_BYTES);
+        if let Some(api) = cx.request.answer() {
+            self.begin_answer(api);
+        }
         self.events.begin_attempt(cx.now);
         self.content = Content::Stream(decoder(fields, decoded_max(cx.rules))?);
         let events = cx.request.events();
@@ -146,14 +269,20 @@ impl EventState {
         {
             return Continuation::End(body_use::failure(&error));
         }
-        let finished = self.events.finish(cx, |reader, each| {
-            reader.finish(|event| each(event.data.as_bytes(), Nanos(event.stamp)))
-        });
+        let finished = self.events.finish(cx, EventReader::finish);
         let (came, ending) = match finished {
             Ok(finished) => finished,
             Err(failure) => return Continuation::End(failure),
         };
-        self.events.note_streamed(cx, came);
+        note(&mut self.events, cx, came);
+        let has_enough = self.has_enough(cx);
+        let answered = match self.events.framing.answer_mut() {
+            Some(answer) if !has_enough => answer.end(cx),
+            _ => Ok(()),
+        };
+        if let Err(failure) = answered {
+            return Continuation::End(failure);
+        }
         match ending {
             Ending::Whole => {}
             Ending::Forgiven => {
@@ -161,16 +290,24 @@ impl EventState {
                 leniencies.insert(Leniency::UnendedEvent);
                 cx.exchange.account.note_leniencies(leniencies);
             }
-            Ending::Cut if self.has_enough(cx) => {}
+            Ending::Cut if has_enough => {}
             Ending::Cut => return Continuation::End(Failure::from_outcome(Outcome::EventsCut)),
         }
         Continuation::End(cx.inspect())
     }
 }
 
+/// Notes the events that came together: the times of messages, or of the answer that they are.
+fn note(events: &mut MessageStream<EventReader>, cx: &mut KindContext<'_>, came: Came) {
+    match events.framing.answer_mut() {
+        Some(answer) => answer.record(cx),
+        None => events.note_streamed(cx, came),
+    }
+}
+
 /// Reads bytes of events, and times each event that they complete.
 fn read(
-    events: &mut MessageStream<Reader>,
+    events: &mut MessageStream<EventReader>,
     cx: &mut KindContext<'_>,
     bytes: &[u8],
 ) -> Result<(), Failure> {
@@ -181,7 +318,7 @@ fn read(
             BrokenMessage::Framing(TooLong) => Failure::from_outcome(Outcome::LimitEvent),
         })?;
     if came.count > 0 {
-        events.note_streamed(cx, came);
+        note(events, cx, came);
         expect_event(cx);
     }
     Ok(())

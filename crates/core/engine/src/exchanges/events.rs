@@ -9,6 +9,7 @@
 //! The verbs are those of any response. A stream is over when the server ends it, or when it has the
 //! events that the plan wants; the latter is not a failure.
 
+use super::answer::AnswerState;
 use super::context::{Continuation, KindContext, inspect};
 use super::event_stream::{Content, EventState};
 use super::exchange::Exchange;
@@ -18,10 +19,13 @@ use super::rules::Rules;
 use crate::blame::Failure;
 use crate::wire::{Ahead, Fields};
 use drumfire_measure::{FAILED_BODY_BYTES, Leniencies, Outcome};
+use drumfire_plan::LlmApi;
 use drumfire_units::Nanos;
 
 /// The media type of event streams.
 const MEDIA_TYPE: &[u8] = b"text/event-stream";
+/// The media type of answers that are not streamed.
+const JSON: &[u8] = b"application/json";
 /// Bytes quoted of another media type.
 const QUOTED_BYTES: usize = 100;
 
@@ -52,7 +56,15 @@ impl EventResponse<'_> {
             state.content = Content::Response;
             return response.expect_body(outgoing, cx, status, fields, ahead);
         }
-        if let Err(failure) = check_type(&fields) {
+        let api = cx.request.answer();
+        if let Some(api) = api.filter(|_| has_type(&fields, JSON)) {
+            return match (state.begin_whole(cx, api, &fields), ahead) {
+                (Err(failure), _) => Continuation::GiveUp(failure),
+                (Ok(()), Ahead::Nothing) => state.over_whole(cx),
+                (Ok(()), Ahead::Body | Ahead::NoBody) => Continuation::GoOn,
+            };
+        }
+        if let Err(failure) = check_type(&fields, api) {
             if ahead == Ahead::Nothing {
                 return Continuation::End(failure);
             }
@@ -72,6 +84,7 @@ impl EventResponse<'_> {
         match &self.state.content {
             Content::Response => self.response.data(self.outgoing, cx, bytes, end),
             Content::Stream(_) => self.state.read(cx, bytes, end),
+            Content::Whole(_) => self.state.read_whole(cx, bytes, end),
             Content::WrongType(failure) => {
                 self.response.add_sample(cx.exchange, bytes);
                 let look = cx.exchange.look.as_deref();
@@ -91,6 +104,7 @@ impl EventResponse<'_> {
             Content::Response => self.response.trailers(self.outgoing, cx),
             Content::WrongType(failure) => Continuation::End(failure.clone()),
             Content::Stream(_) => self.state.over(cx),
+            Content::Whole(_) => self.state.over_whole(cx),
         }
     }
 
@@ -106,6 +120,7 @@ impl EventResponse<'_> {
         cx.exchange.account.note_leniencies(leniencies);
         match &self.state.content {
             Content::WrongType(failure) => Continuation::End(failure.clone()),
+            Content::Whole(_) => self.state.over_whole(cx),
             Content::Response | Content::Stream(_) => self.state.over(cx),
         }
     }
@@ -115,7 +130,7 @@ impl EventResponse<'_> {
 pub(super) const fn reads_body(state: &EventState, response: &ResponseState) -> bool {
     match state.content {
         Content::Response => response.reads_body(),
-        Content::WrongType(_) | Content::Stream(_) => true,
+        Content::WrongType(_) | Content::Stream(_) | Content::Whole(_) => true,
     }
 }
 
@@ -126,9 +141,13 @@ pub(super) fn failure(
     cx: &KindContext<'_>,
     failure: Failure,
 ) -> Failure {
+    // A server may close the connection after an error.
+    if let Some(error) = state.answer().and_then(AnswerState::error) {
+        return error;
+    }
     match &state.content {
         Content::WrongType(wrong) => wrong.clone(),
-        Content::Response | Content::Stream(_) => {
+        Content::Response | Content::Stream(_) | Content::Whole(_) => {
             let failure = cx.exchange.account.cut_off(failure);
             response::incomplete(outgoing, cx.rules, cx.exchange, failure)
         }
@@ -159,29 +178,38 @@ pub(super) fn lateness(
         }
         Content::Stream(_) if account.is_spent(now) => Failure::from_outcome(Outcome::TimeoutTotal),
         Content::Stream(_) => Failure::from_outcome(Outcome::TimeoutGap),
-        Content::Response => {
+        Content::Response | Content::Whole(_) => {
             let failure = Failure::from_outcome(account.lateness(now));
             response::incomplete(outgoing, rules, exchange, failure)
         }
     }
 }
 
-/// Checks that a response is an event stream, with any parameters (RFC 9110 section 8.3.1).
+/// Whether a response has this media type, with any parameters (RFC 9110 section 8.3.1).
+fn has_type(fields: &Fields<'_>, media_type: &[u8]) -> bool {
+    let field = fields.find("content-type");
+    let name = field.and_then(|field| field.split(|byte| *byte == b';').next());
+    name.is_some_and(|name| name.trim_ascii().eq_ignore_ascii_case(media_type))
+}
+
+/// Checks that a response is an event stream, or else an answer of this interface that is streamed.
 ///
 /// # Errors
 /// With the type in the message, if it has another type.
-fn check_type(fields: &Fields<'_>) -> Result<(), Failure> {
+fn check_type(fields: &Fields<'_>, api: Option<LlmApi>) -> Result<(), Failure> {
+    if has_type(fields, MEDIA_TYPE) {
+        return Ok(());
+    }
     let text = match fields.find("content-type") {
         None => "the response has no content-type".to_owned(),
         Some(field) => {
-            let end = field.iter().position(|byte| *byte == b';');
-            let name = &field[..end.unwrap_or(field.len())];
-            if name.trim_ascii().eq_ignore_ascii_case(MEDIA_TYPE) {
-                return Ok(());
-            }
             let quoted = &field[..field.len().min(QUOTED_BYTES)];
             format!("the content-type is {}", quoted.escape_ascii())
         }
     };
-    Err(Failure::with(Outcome::EventsType, text))
+    let outcome = match api {
+        Some(_) => Outcome::LlmType,
+        None => Outcome::EventsType,
+    };
+    Err(Failure::with(outcome, text))
 }

@@ -246,7 +246,8 @@ impl<F: Framing> MessageStream<F> {
 /// Counts received messages.
 #[inline]
 fn count(cx: &mut KindContext<'_>, came: Came) {
-    if cx.is_measured() {
+    // The events of an answer have figures of their own.
+    if cx.is_measured() && cx.request.answer().is_none() {
         cx.figures.messages_mut(cx.request.step).received += came.count;
     }
 }

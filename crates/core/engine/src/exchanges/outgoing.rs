@@ -172,6 +172,19 @@ impl OutgoingRequest {
         self.body_sent += taken;
     }
 
+    /// The body of the request, if it was prepared or rendered as one; else empty.
+    pub(super) fn prepared_body<'a>(&'a self, request: &'a Request) -> &'a [u8] {
+        match (self.form(request), &self.own) {
+            (Form::Rendered(rendered), _) => rendered.body(),
+            (Form::Stream(stream), _) => &stream.body,
+            (Form::Varying(varying), Some(own)) => match own.opening(varying) {
+                Some(_) => own.body(varying),
+                None => own.rendered.body(),
+            },
+            (Form::Varying(_) | Form::Messages(_), _) => &[],
+        }
+    }
+
     /// The sent request as it is shown.
     pub(super) fn sent(&self, messages: Option<&MessageState>, request: &Request) -> Side {
         match (self.form(request), &self.own, messages) {

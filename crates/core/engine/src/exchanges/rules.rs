@@ -6,10 +6,10 @@
 
 use super::exchange::Exchange;
 use crate::prepare::{ExchangeKind, PreparedPool, Request};
-use drumfire_measure::Outcome;
+use drumfire_measure::{Model, Outcome};
 use drumfire_plan::{
-    Compressed, Cookies, Expect, HttpRequest, Opening, Pool, Redirects, ReusedClosed, Timeouts,
-    Transcripts,
+    Compressed, Cookies, Expect, HttpRequest, Opening, Pool, Redirects, ReusedClosed, Slo,
+    Threshold, Timeouts, Transcripts,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -48,6 +48,12 @@ pub(super) struct Rules {
     /// Whether the deadline of an exchange may become earlier when a part of its response arrives:
     /// an event stream has a limit between its events, or a duration.
     pub(super) moves_deadlines: bool,
+    /// Whether any response is read as an answer of a language model.
+    pub(super) reads_answers: bool,
+    /// The model of the pool's load, which determines from when an answer is timed.
+    pub(super) model: Model,
+    /// The limits of good answers that the run counts.
+    pub(super) slos: Vec<Slo>,
     /// Whether every exchange is judged only by its status, except for redirects.
     pub(super) is_plain: bool,
     opening: Opening,
@@ -90,6 +96,9 @@ impl Rules {
             has_limits: requests.iter().any(Request::has_limit),
             renders_late: requests.iter().any(Request::is_rendered_late),
             moves_deadlines: streams.any(|events| events.gap.min(events.duration) < Nanos::MAX),
+            reads_answers: requests.iter().any(|request| request.answer().is_some()),
+            model: Model::of_load(&pool.load),
+            slos: Threshold::slos(prepared.thresholds()),
             is_plain: reading == Reading::Status && !has_messages,
             opening: pool.connections.opening,
             reading,

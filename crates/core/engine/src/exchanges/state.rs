@@ -30,7 +30,7 @@ use super::rules::Rules;
 use crate::blame::Failure;
 use crate::prepare::{ExchangeKind, Form, Request};
 use crate::wire::{Ahead, Chunk, Fields, Opening, Resend};
-use drumfire_measure::{Leniencies, Outcome, Side};
+use drumfire_measure::{AnswerSample, Leniencies, Outcome, Side};
 use drumfire_plan::DataError;
 use drumfire_units::Nanos;
 
@@ -330,6 +330,20 @@ impl ExchangeState {
             }
         }
         call::final_status(status, outcome)
+    }
+
+    /// The numbers of an answer so far, if the response is read as one.
+    pub(super) fn answer_sample(&self, request: &Request) -> Option<AnswerSample> {
+        let api = request.answer()?;
+        let asked = drumfire_llm::asked_tokens(self.outgoing.prepared_body(request));
+        Some(match self.events().and_then(EventState::answer) {
+            Some(answer) => answer.sample(api, asked),
+            None => AnswerSample {
+                generates: api.streams(),
+                asked,
+                ..AnswerSample::default()
+            },
+        })
     }
 
     /// The sent request as it is shown.

@@ -61,6 +61,14 @@ impl Default for Rendered {
 }
 
 impl Rendered {
+    /// The body.
+    pub(crate) fn body(&self) -> &[u8] {
+        match self.long_body.is_empty() {
+            true => self.bytes.get(self.head_length..).unwrap_or_default(),
+            false => &self.long_body,
+        }
+    }
+
     /// Sends this body after `bytes`.
     pub(super) fn share_body(&mut self, body: &Arc<[u8]>) {
         if !Arc::ptr_eq(&self.long_body, body) {

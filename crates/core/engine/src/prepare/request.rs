@@ -12,7 +12,9 @@ use super::stream::{CallRequest, MessageRequest, StreamRequest, call, messages, 
 use super::varying::{VaryingRequest, varying};
 use crate::id::LaneId;
 use crate::protocol::Protocol;
-use drumfire_plan::{EventStream, Expect, HttpRequest, Inspection, Pool, RequestData, TRACEPARENT};
+use drumfire_plan::{
+    EventStream, Expect, HttpRequest, Inspection, LlmApi, Pool, RequestData, TRACEPARENT,
+};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -116,6 +118,11 @@ impl Request {
             ExchangeKind::Call(call) => call.plan.streaming.receive,
             ExchangeKind::Response => None,
         }
+    }
+
+    /// The interface of which the response is an answer, if it is.
+    pub(crate) fn answer(&self) -> Option<LlmApi> {
+        self.events().and_then(|events| events.answer)
     }
 
     /// Whether each exchange of the request carries a trace id.

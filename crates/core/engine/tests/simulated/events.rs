@@ -21,6 +21,7 @@ const WHOLE: EventStream = EventStream {
     duration: Nanos::MAX,
     gap: Nanos::MAX,
     receive: None,
+    answer: None,
 };
 
 /// A plan of one user whose responses are event streams.

@@ -74,7 +74,7 @@ table! {
     /// How the responses of HTTP requests are read.
     pub struct EventSettings [] {
         read: Option<Text> =
-            "How to read a response: as one `body` (the default), or as `events`, that is, server-sent events, each counted and timed",
+            "How to read a response: as one `body` (the default); as `events`, that is, server-sent events, each counted and timed; or as the answer of a language model, whose tokens are counted and timed: `chat`, `completions`, `responses`, `messages`, `embeddings` or `rerank`",
             Flag::new(Group::Request, "--events",
                 "Read responses as server-sent events, each counted and timed").sets("events");
         gap_timeout: Option<Text> =
