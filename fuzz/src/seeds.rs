@@ -80,6 +80,14 @@ const FRAMES: [&[u8]; 6] = [
     b"\x01\x20permessage-deflate; server_max_window_bits=\"10\"\nchat\nUpgrade\nwebsocket",
 ];
 
+/// The interface, and events after each other.
+const ANSWERS: [&str; 4] = [
+    "\x00{\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\0{\"choices\":[{\"delta\":{\"content\":\"a\",\"reasoning\":\"b\"},\"finish_reason\":null}],\"usage\":{\"completion_tokens\":2,\"prompt_tokens_details\":{\"cached_tokens\":1}}}\0[DONE]",
+    "\x02{\"type\":\"response.output_text.delta\",\"delta\":\"a\"}\0{\"type\":\"response.incomplete\",\"response\":{\"incomplete_details\":{\"reason\":\"max_output_tokens\"}}}",
+    "\x03{\"type\":\"content_block_delta\",\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\"}}\0{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}",
+    "\x04{\"data\":[{\"embedding\":[0.5]}],\"usage\":{\"prompt_tokens\":1},\"max_tokens\":5}",
+];
+
 const COOKIES: [&str; 4] = [
     "\x01\x01session=5; Path=/; Max-Age=60; HttpOnly\n\x01\x3d theme = dark ; Domain=.example.com",
     "\x48\x01__Host-a=1; Secure; Path=/\n\x08\x01__Host-a=2\n\x48\x01__Secure-b=\"1\"; Secure; Domain=Example.com",
@@ -275,6 +283,7 @@ fn main() -> io::Result<()> {
         ("plan_reader", &PLANS[..]),
         ("cookies", &COOKIES[..]),
         ("sse", &EVENTS[..]),
+        ("llm", &ANSWERS[..]),
         ("extract_json", &JSON_BODIES[..]),
         ("extract_markup", &MARKUP_BODIES[..]),
         ("extractor", &EXTRACTORS[..]),
