@@ -7,8 +7,9 @@
 //!
 //! A row is a few hundred bytes and has no histogram, so outputs can keep many rows.
 
+use crate::llm::LlmOverview;
 use crate::overview::Tally;
-use crate::{Change, Histogram, Interval, Model, Overview, RunInfo, Tails};
+use crate::{Change, Histogram, Interval, LlmRow, Model, Overview, RunInfo, Tails};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
@@ -48,6 +49,8 @@ pub struct IntervalRow {
     pub lag_max: Option<Nanos>,
     /// The change of the tail of the latency relative to earlier intervals.
     pub change: Change,
+    /// Answers of language models, if there are any.
+    pub llm: Option<Box<LlmRow>>,
 }
 
 impl IntervalRow {
@@ -197,12 +200,20 @@ impl Rows {
         let latency = &interval.total.latency;
         let times = self.model.latency(latency);
         let tally = Tally::from_figures(&interval.total);
-        self.row(interval.start..interval.end, &tally, times, &latency.lag)
+        let mut row = self.row(interval.start..interval.end, &tally, times, &latency.lag);
+        row.llm = interval.total.llm().map(|llm| {
+            let mut overview = LlmOverview::small();
+            overview.add(llm, self.model);
+            Box::new(overview.row())
+        });
+        row
     }
 
     /// The row of the next cell of a timeline. A cell of several intervals gives one row.
     pub fn next_row_of(&mut self, cell: &Overview) -> IntervalRow {
-        self.row(cell.start..cell.end, &cell.tally, &cell.latency, &cell.lag)
+        let mut row = self.row(cell.start..cell.end, &cell.tally, &cell.latency, &cell.lag);
+        row.llm = cell.llm.as_ref().map(|llm| Box::new(llm.row()));
+        row
     }
 
     fn row(
@@ -232,6 +243,7 @@ impl Rows {
             lag_p99: lag.quantile(0.99),
             lag_max: lag.quantile(1.0),
             change,
+            llm: None,
         }
     }
 }

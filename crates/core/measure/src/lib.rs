@@ -111,7 +111,7 @@ pub use interval_row::{IntervalRow, Rows, Spread, SpreadTime};
 pub use iterations::{IterationSample, Iterations};
 pub use latency::Latency;
 pub use leniency::{Leniencies, Leniency};
-pub use llm::{AnswerSample, LlmFigures};
+pub use llm::{AnswerSample, LlmFigures, LlmRow};
 pub use load::LoadAnswer;
 pub use messages::{IsFirst, Messages};
 pub use objective::{Objected, Objective};

@@ -8,7 +8,7 @@
 use crate::form;
 use crate::form::{ByName, Named};
 use crate::quantile::{rank, supports};
-use crate::{Histogram, Model, Outcome, Sample};
+use crate::{Histogram, Model, Outcome, Sample, Spread};
 use drumfire_plan::{EventClass, Finish, LlmError, Slo, SloTime, TokenUsage};
 use drumfire_units::Nanos;
 
@@ -424,6 +424,64 @@ fn add_all(mine: &mut [u64], theirs: &[u64]) {
     for (mine, theirs) in mine.iter_mut().zip(theirs) {
         *mine = mine.saturating_add(*theirs);
     }
+}
+
+/// The figures of answers that rows and pictures over time need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LlmOverview {
+    /// Generated tokens; negative in a span with corrections only.
+    output: i64,
+    /// The time to the first token that is *the* one of the model.
+    ttft: Histogram,
+    /// The time per token after the first event.
+    tpot: Histogram,
+}
+
+form! { struct LlmOverview { output, ttft, tpot } }
+
+impl LlmOverview {
+    /// No answers yet.
+    pub(crate) fn small() -> Self {
+        Self {
+            output: 0,
+            ttft: Histogram::small(),
+            tpot: Histogram::small(),
+        }
+    }
+
+    /// Adds answers.
+    pub(crate) fn add(&mut self, llm: &LlmFigures, model: Model) {
+        self.output = self.output.saturating_add(llm.output);
+        self.ttft.merge(llm.ttft_of(model));
+        self.tpot.merge(&llm.tpot);
+    }
+
+    /// Adds `other`.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.output = self.output.saturating_add(other.output);
+        self.ttft.merge(&other.ttft);
+        self.tpot.merge(&other.tpot);
+    }
+
+    /// Its figures for a row.
+    pub(crate) fn row(&self) -> LlmRow {
+        LlmRow {
+            tokens: u64::try_from(self.output).unwrap_or(0),
+            ttft: Spread::from_histogram(&self.ttft),
+            tpot: Spread::from_histogram(&self.tpot),
+        }
+    }
+}
+
+/// The figures of answers in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LlmRow {
+    /// Generated tokens that arrived in the row's span.
+    pub tokens: u64,
+    /// The time to the first token that is *the* one of the model.
+    pub ttft: Spread,
+    /// The time per token after the first event.
+    pub tpot: Spread,
 }
 
 /// The answers of a pool or a step. They take memory only if there are any.

@@ -6,7 +6,10 @@
 
 use crate::form;
 use crate::interval::hull;
-use crate::{Figures, Histogram, Interval, Model, Outcome, OutcomeCounts, RunInfo, Step};
+use crate::llm::LlmOverview;
+use crate::{
+    Figures, Histogram, Interval, LlmFigures, Model, Outcome, OutcomeCounts, RunInfo, Step,
+};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
@@ -180,9 +183,11 @@ pub struct Overview {
     pub(crate) lag: Histogram,
     /// The maximum resident memory of the generator, in bytes; 0 if it is unknown.
     pub(crate) memory: u64,
+    /// Answers of language models, if there are any.
+    pub(crate) llm: Option<Box<LlmOverview>>,
 }
 
-form! { struct Overview { start, end, tally, memory, latency, lag } }
+form! { struct Overview { start, end, tally, memory, latency, lag, llm } }
 
 impl Overview {
     /// An empty overview. It allocates as needed: there may be many, and most contain a single
@@ -195,6 +200,7 @@ impl Overview {
             latency: Histogram::small(),
             lag: Histogram::small(),
             memory: 0,
+            llm: None,
         }
     }
 
@@ -229,6 +235,7 @@ impl Overview {
         self.latency.reset();
         self.lag.reset();
         self.memory = 0;
+        self.llm = None;
     }
 
     /// Adds an interval, which must be summed up, as far as this aspect covers it. A step has
@@ -240,12 +247,23 @@ impl Overview {
         if let Some(step) = aspect.step(interval) {
             self.tally.merge(&Tally::of_step(step));
             self.latency.merge(kind.of_step(step));
+            self.add_llm(step.llm(), aspect.model);
             return;
         }
         self.tally.merge(&Tally::from_figures(figures));
         self.latency.merge(kind.histogram(&figures.latency));
         self.lag.merge(&figures.latency.lag);
         self.memory = self.memory.max(interval.health.memory);
+        self.add_llm(figures.llm(), aspect.model);
+    }
+
+    fn add_llm(&mut self, llm: Option<&LlmFigures>, model: Model) {
+        if let Some(llm) = llm {
+            let mine = self
+                .llm
+                .get_or_insert_with(|| Box::new(LlmOverview::small()));
+            mine.add(llm, model);
+        }
     }
 
     /// Adds `other`, of the same pools: associative, commutative and lossless.
@@ -255,6 +273,12 @@ impl Overview {
         self.latency.merge(&other.latency);
         self.lag.merge(&other.lag);
         self.memory = self.memory.max(other.memory);
+        if let Some(theirs) = &other.llm {
+            let mine = self
+                .llm
+                .get_or_insert_with(|| Box::new(LlmOverview::small()));
+            mine.merge(theirs);
+        }
     }
 
     fn cover(&mut self, span: Range<Nanos>) {

@@ -1,12 +1,12 @@
 //! The metrics of a run so far, computed from its sums.
 
 use crate::catalogue::{
-    OWN_DISTRIBUTIONS, OWN_TIMES, POOL_COUNTS, POOL_LEVELS, POOL_TIMES, PoolCount, rate,
+    ANSWER_COUNTS, ANSWER_TIMES, OWN_DISTRIBUTIONS, OWN_TIMES, POOL_COUNTS, POOL_LEVELS, POOL_TIMES, PoolCount, rate,
 };
 use crate::label_sets::LabelSets;
 use crate::{Family, Label, MetricKind, Point, Snapshot, TimeDistribution, Unit, Value};
 use drumfire_measure::{
-    Figures, Histogram, Interval, Iterations, Model, PoolInfo, Reading, RunEvent, RunInfo, RunState,
+    Figures, Histogram, Interval, Iterations, LlmFigures, Model, PoolInfo, Reading, RunEvent, RunInfo, RunState,
 };
 use std::sync::Arc;
 
@@ -110,6 +110,7 @@ impl Books {
             let family = self.each(times.name, times.help, MetricKind::Histogram, value);
             family.with_unit(Unit::Seconds)
         }));
+        families.extend(self.answer_families());
         families.extend(self.iteration_families());
         families.extend(self.own_families());
         // A metric without values is omitted.
@@ -135,6 +136,26 @@ impl Books {
         let point = |(pool, figures): (&PoolBooks, &Figures)| pool.point(&[], value(figures));
         let points = self.pools().map(point).collect();
         Family::new(name, help, kind, points)
+    }
+
+    /// The answers of language models, of the pools that have some.
+    fn answer_families(&self) -> Vec<Family> {
+        let points = |value: &dyn Fn(&LlmFigures) -> Value| {
+            let of_pool = |(pool, figures): (&PoolBooks, &Figures)| {
+                figures.llm().map(|llm| pool.point(&[], value(llm)))
+            };
+            self.pools().filter_map(of_pool).collect()
+        };
+        let counts = ANSWER_COUNTS.iter().map(|count| {
+            let points = points(&|llm| Value::Count((count.of)(llm)));
+            Family::new(count.name, count.help, MetricKind::Counter, points)
+        });
+        let times = ANSWER_TIMES.iter().map(|times| {
+            let points = points(&|llm| distribution((times.of)(llm)));
+            let family = Family::new(times.name, times.help, MetricKind::Histogram, points);
+            family.with_unit(Unit::Seconds)
+        });
+        counts.chain(times).collect()
     }
 
     fn count(&self, count: &PoolCount) -> Family {

@@ -1,7 +1,7 @@
 //! The names of the metrics, and the figure of each.
 
 use crate::Unit;
-use drumfire_measure::{Figures, Histogram, Interval, WorkerHealth};
+use drumfire_measure::{Figures, Histogram, Interval, LlmFigures, WorkerHealth};
 
 /// A counter of a pool, which only grows.
 pub(crate) struct PoolCount {
@@ -238,3 +238,63 @@ pub(crate) fn rate(interval: &Interval, pool: &Figures) -> f64 {
         0.0
     }
 }
+
+/// A counter of the answers of language models, which only pools with such answers have.
+pub(crate) struct AnswerCount {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) of: fn(&LlmFigures) -> u64,
+}
+
+pub(crate) const ANSWER_COUNTS: &[AnswerCount] = &[
+    AnswerCount {
+        name: "drumfire_llm_answers",
+        help: "Requests that ended, whose response is read as the answer of a language model.",
+        of: |llm| llm.answers,
+    },
+    AnswerCount {
+        name: "drumfire_llm_input_tokens",
+        help: "Tokens of prompts, as the target reports them.",
+        of: |llm| llm.input,
+    },
+    AnswerCount {
+        name: "drumfire_llm_cached_tokens",
+        help: "Tokens of prompts that the target had in its cache, as it reports them.",
+        of: |llm| llm.cached,
+    },
+    AnswerCount {
+        name: "drumfire_llm_output_tokens",
+        help: "Generated tokens: as the target reports them, or else one for each event.",
+        of: LlmFigures::tokens,
+    },
+];
+
+/// A distribution of times of answers, which only pools with such answers have.
+pub(crate) struct AnswerTimes {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) of: fn(&LlmFigures) -> &Histogram,
+}
+
+pub(crate) const ANSWER_TIMES: &[AnswerTimes] = &[
+    AnswerTimes {
+        name: "drumfire_llm_ttft_seconds",
+        help: "Time from when a request was due to the first token of its answer.",
+        of: |llm| &llm.ttft,
+    },
+    AnswerTimes {
+        name: "drumfire_llm_ttft_service_seconds",
+        help: "Time from when a request was sent to the first token of its answer.",
+        of: |llm| &llm.ttft_service,
+    },
+    AnswerTimes {
+        name: "drumfire_llm_tpot_seconds",
+        help: "Time per token of an answer after its first event.",
+        of: |llm| &llm.tpot,
+    },
+    AnswerTimes {
+        name: "drumfire_llm_gap_seconds",
+        help: "Time from one event with tokens to the next event of the same answer.",
+        of: |llm| &llm.gap,
+    },
+];

@@ -7,7 +7,7 @@
 use crate::calendar::rfc3339;
 use crate::secret;
 use crate::untrusted::is_dangerous;
-use drumfire_measure::{Histogram, IntervalRow, Summary};
+use drumfire_measure::{Histogram, IntervalRow, LlmFigures, Summary};
 use std::fmt::Write as _;
 
 /// Every bucket that has a sample, under the header
@@ -16,7 +16,9 @@ use std::fmt::Write as _;
 /// A bucket has `count` samples from `low_ns` to `high_ns`, both inclusive; `cumulative` counts
 /// this and all lower buckets, and `quantile` (0 to 1) is their share. `at_least` of the samples
 /// are lower bounds in the bucket. The metrics are `response_time`, `service_time`, `lag`,
-/// `waiting`, `failed`; of streams `messages.first` and `messages.gap`; of scenarios
+/// `waiting`, `failed`; of streams `messages.first` and `messages.gap`; of answers
+/// `llm.ttft`, `llm.ttft_service`, `llm.ttfv`, `llm.tpot`, `llm.gap`, `llm.itl` and `llm.stall`; of
+/// scenarios
 /// `iteration.time`, `iteration.failed` and, if a pool has several, `scenario(name).time`; of
 /// several pools `pool(name).response_time`, `pool(name).service_time` and
 /// `pool(name).iteration.time`; of several steps `step(name).response_time`,
@@ -37,6 +39,11 @@ pub fn histogram(summary: &Summary) -> Vec<u8> {
         ("messages.gap", &messages.gap),
     ] {
         push_rows(&mut out, metric, histogram);
+    }
+    if let Some(llm) = summary.total.llm() {
+        push_answers(llm, |metric, histogram| {
+            push_rows(&mut out, metric, histogram)
+        });
     }
     if let Some(iterations) = &summary.total.iterations {
         push_rows(&mut out, "iteration.time", &iterations.time);
@@ -79,9 +86,27 @@ pub fn histogram(summary: &Summary) -> Vec<u8> {
                 push("messages.first", &messages.first);
                 push("messages.gap", &messages.gap);
             }
+            if let Some(llm) = step.llm() {
+                push_answers(llm, &mut push);
+            }
         }
     }
     out.into_bytes()
+}
+
+/// Pushes the times of answers with their names.
+fn push_answers(llm: &LlmFigures, mut push: impl FnMut(&str, &Histogram)) {
+    for (metric, histogram) in [
+        ("llm.ttft", &llm.ttft),
+        ("llm.ttft_service", &llm.ttft_service),
+        ("llm.ttfv", &llm.ttfv),
+        ("llm.tpot", &llm.tpot),
+        ("llm.gap", &llm.gap),
+        ("llm.itl", &llm.itl),
+        ("llm.stall", &llm.stall),
+    ] {
+        push(metric, histogram);
+    }
 }
 
 /// The header of the rows of [`interval`].

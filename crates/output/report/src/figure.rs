@@ -5,6 +5,7 @@
 //! interpolated or smoothed. A series without a point is left out, and a figure without a series
 //! has a sentence in its place ([`plot_of`]).
 
+mod answers;
 mod axis;
 mod beside;
 mod failure_kinds;
@@ -153,11 +154,14 @@ pub struct Mark {
 }
 
 /// The names of all figures of a run, in the order of a report. A run lacks `memory` if the system
-/// does not know it, and `knee` if its rate did not vary; all other figures exist even without a
-/// request.
-pub const NAMES: [&str; 9] = [
+/// does not know it, `knee` if its rate did not vary, and `ttft`, `tpot` and `tokens` if it has no
+/// answers of language models; all other figures exist even without a request.
+pub const NAMES: [&str; 12] = [
     "rate",
     "latency",
+    "ttft",
+    "tpot",
+    "tokens",
     "heat",
     "tail",
     "knee",
@@ -273,6 +277,7 @@ impl<'a> Pictures<'a> {
         match name {
             "rate" => Some(over_time::rate(summary, rows)),
             "latency" => Some(over_time::latency(summary, rows)),
+            "ttft" | "tpot" | "tokens" => answers::figure(name, summary, rows),
             "heat" => Some(heat::latency(summary, &self.cells, rows)),
             "tail" => Some(tail(summary, None)),
             "knee" => over_time::knee(summary, &self.rows),
@@ -309,6 +314,7 @@ impl<'a> Pictures<'a> {
         let figure = match name {
             "rate" => over_time::rate(summary, &rows),
             "latency" => over_time::latency(summary, &rows),
+            "ttft" | "tpot" | "tokens" => answers::figure(name, summary, &rows)?,
             "heat" => heat::latency(summary, &part.cells, &rows),
             "tail" => return Some(tail::of_kind(kind, &[("this step", Role::Rank(0), times)])),
             "knee" => over_time::knee(summary, &rows)?,

@@ -205,6 +205,7 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
         let dropped = tally(total.counts.dropped, "dropped", 0, Ink::Warn);
         pieces.push(piece(dropped, 3));
     }
+    pieces.extend(answers(interval, length, model, style));
     let now = model.latency(&interval.total.latency);
     let times = times(now, model.latency(&total.latency), style);
     pieces.extend(
@@ -214,6 +215,34 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
             .map(|(line, dispensable)| piece(line, dispensable)),
     );
     pieces
+}
+
+/// The tokens per second and the median time to the first token of the interval, if it has answers
+/// of language models.
+fn answers(
+    interval: &Interval,
+    length: Option<Nanos>,
+    model: Model,
+    style: &Style,
+) -> Vec<Piece> {
+    let Some(llm) = interval.total.llm() else {
+        return Vec::new();
+    };
+    let per_second = length.map(|length| llm.tokens() as f64 / length.as_secs_f64());
+    let tokens = per_second.map(|per_second| Piece {
+        line: right(&format!("{} tokens", rate(per_second)), 13, Ink::Plain),
+        dispensable: 2,
+    });
+    let median = quantity::quantile(llm.ttft_of(model), 0.5, style.unicode);
+    let ttft = median.map(|time| {
+        let mut line = Line::single("ttft ".to_owned(), Ink::Dim);
+        line.append(right(&time, 7, Ink::Plain));
+        Piece {
+            line,
+            dispensable: 4,
+        }
+    });
+    tokens.into_iter().chain(ttft).collect()
 }
 
 /// The kind of the failures; of several kinds, the most frequent one.

@@ -185,6 +185,15 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
         Outcome::TimeoutGap => {
             "counted in the latency as at least this long; --gap-timeout sets the limit"
         }
+        Outcome::LlmType => "request an endpoint of the interface that `read` selects",
+        Outcome::LlmCut => {
+            "the server or a proxy ended the stream early; look at its log, and at its timeouts"
+        }
+        Outcome::LlmRateLimit | Outcome::LlmOverloaded => {
+            "lower the rate, or raise the service's limits"
+        }
+        Outcome::LlmContext => "make the prompts or the answers shorter",
+        Outcome::LlmKey => "check the key in the request's headers",
         Outcome::EventsType => "leave --events out, or request a URL that sends an event stream",
         Outcome::LimitMessage => "raise --max-receive, or request smaller messages",
         Outcome::TimeoutPing => {

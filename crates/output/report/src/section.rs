@@ -24,6 +24,7 @@ mod responses;
 mod slowest;
 mod stages;
 pub(crate) mod steps;
+mod tokens;
 mod transport;
 pub(crate) mod verdict;
 
@@ -266,6 +267,8 @@ pub enum RunSection {
     Load,
     /// The counts of requests, and their rate.
     Requests,
+    /// The tokens of answers, their speed and goodput.
+    Tokens,
     /// The quantiles of the latency.
     Latency,
     /// The distribution of the latency.
@@ -282,6 +285,8 @@ pub enum RunSection {
     Steps,
     /// The times of messages by step.
     Messages,
+    /// The answers of language models by step.
+    Answers,
     /// The slowest requests.
     Slowest,
     /// The statuses of responses.
@@ -300,11 +305,12 @@ pub enum RunSection {
 
 impl RunSection {
     /// Every section in the order of the report.
-    pub(crate) const ALL: [Self; 19] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::Verdict,
         Self::Drift,
         Self::Load,
         Self::Requests,
+        Self::Tokens,
         Self::Latency,
         Self::Distribution,
         Self::Pools,
@@ -313,6 +319,7 @@ impl RunSection {
         Self::Scenarios,
         Self::Steps,
         Self::Messages,
+        Self::Answers,
         Self::Slowest,
         Self::Status,
         Self::Errors,
@@ -329,6 +336,7 @@ impl RunSection {
             Self::Drift => drift::section,
             Self::Load => load::section,
             Self::Requests => requests::section,
+            Self::Tokens => tokens::section,
             Self::Latency => latency::section,
             Self::Distribution => distribution::section,
             Self::Pools => pools::section,
@@ -337,6 +345,7 @@ impl RunSection {
             Self::Scenarios => iterations::of_scenarios,
             Self::Steps => steps::section,
             Self::Messages => messages::section,
+            Self::Answers => tokens::of_steps,
             Self::Slowest => slowest::section,
             Self::Status => responses::statuses,
             Self::Errors => failures::section,

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
 use drumfire_plan::{
-    Compressed, ExpectContinue, Header, HttpRequest, KeepAlive, Pool, ReusedClosed, Url,
+    Compressed, EventStream, ExpectContinue, Header, HttpRequest, KeepAlive, Pool, ReusedClosed, Url,
 };
 use std::sync::Arc;
 
@@ -193,6 +193,15 @@ pub(super) fn sent_headers(request: &HttpRequest) -> impl Iterator<Item = &Heade
     headers.filter(move |header| !header.is("host") && !is_nameless(header))
 }
 
+/// The media types that the response of such a request may have.
+fn accept(events: EventStream) -> &'static str {
+    match events.answer {
+        None => "text/event-stream",
+        Some(api) if api.streams() => "text/event-stream, application/json",
+        Some(_) => "application/json",
+    }
+}
+
 /// The default fields, in order, except those that the plan sets or renders: the plan's fields
 /// replace ours.
 pub(crate) fn own_fields(
@@ -217,7 +226,7 @@ pub(crate) fn own_fields(
         // As browsers do (HTML standard, section 9.2.2).
         (
             "Accept",
-            request.events.map(|_| "text/event-stream".to_owned()),
+            request.events.map(|events| accept(events).to_owned()),
         ),
         ("Accept-Encoding", codings.map(str::to_owned)),
         ("Authorization", basic_credentials(&request.url)),

@@ -1,6 +1,7 @@
 //! Complete runs in virtual time, with exact results. The books of every run balance:
 //! [`drumfire_testkit::Simulation::run`] checks that.
 
+mod answers;
 mod bodies;
 mod clocks;
 mod control;

@@ -184,6 +184,7 @@ pub(super) fn row(interval: &Interval, started_at_unix_ns: u64) -> IntervalRow {
         lag_p99: None,
         lag_max: None,
         change: drumfire_measure::Change::default(),
+        llm: None,
     }
 }
 

@@ -49,6 +49,9 @@ pub struct Document {
     /// Messages of gRPC calls; absent if there are no calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Messages>,
+    /// Answers of language models; absent if no response was read as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llm: Option<Llm>,
     /// The number of responses with each status: the three digits of HTTP, or the name of gRPC.
     pub status: BTreeMap<String, u64>,
     /// Failures, most frequent first. The number of entries is bounded; their counts add up to
@@ -512,6 +515,100 @@ pub struct Messages {
     pub gaps_in_one_read: u64,
 }
 
+/// Answers of language models.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Llm {
+    /// Requests that ended, whose response was read as an answer, with any outcome.
+    pub answers: u64,
+    /// The part of the answers that streamed at least one token.
+    pub streamed: u64,
+    /// The part of the answers with the server's count of generated tokens.
+    pub counted: u64,
+    /// The part of the answers that ended at a limit with fewer tokens than asked for.
+    pub short: u64,
+    /// Numbers of tokens.
+    pub tokens: LlmTokens,
+    /// The number of events of each class; only those that occurred.
+    pub events: BTreeMap<String, u64>,
+    /// Events with tokens that arrived in one read with the previous one.
+    pub joined: u64,
+    /// The number of answers with each reason for their end; only those that occurred.
+    pub finish: BTreeMap<String, u64>,
+    /// The number of answers with each kind of error; only those that occurred.
+    pub errors: BTreeMap<String, u64>,
+    /// From the intended start to the first token.
+    pub ttft: Distribution,
+    /// From the first write to the first token.
+    pub ttft_service: Distribution,
+    /// From the intended start to the first visible token.
+    pub ttfv: Distribution,
+    /// The time per token after the first event, one for each answer.
+    pub tpot: Distribution,
+    /// From one event with tokens to the next.
+    pub gap: Distribution,
+    /// From one token to the next; empty unless the server sends a count with each event.
+    pub itl: Distribution,
+    /// The longest gap of each answer.
+    pub stall: Distribution,
+    /// The speed of answers after the first event, in tokens per second.
+    pub speed: LlmSpeed,
+    /// The limits of good answers that thresholds contain, with the number of answers within them.
+    pub goodput: Vec<LlmGoodput>,
+}
+
+/// Numbers of tokens, over all answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct LlmTokens {
+    /// Tokens of prompts.
+    #[serde(rename = "in")]
+    pub input: u64,
+    /// Tokens of prompts that servers had in their caches; `null` if no server reports them.
+    pub cached: Option<u64>,
+    /// Generated tokens: by the server's count, or else one for each event.
+    pub out: u64,
+    /// The maximum number of generated tokens that requests contain; 0 if they contain none.
+    pub asked: u64,
+    /// Generated tokens that are reasoning.
+    pub reasoning: u64,
+    /// Generated tokens per second of the measured span.
+    pub out_per_s: f64,
+}
+
+/// Quantiles of the speed of answers, in tokens per second. A quantile that the number of answers
+/// does not support is `null`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct LlmSpeed {
+    /// The minimum.
+    pub min: Option<f64>,
+    /// The 1st percentile.
+    pub p1: Option<f64>,
+    /// The 10th percentile.
+    pub p10: Option<f64>,
+    /// The median.
+    pub p50: Option<f64>,
+    /// The 90th percentile.
+    pub p90: Option<f64>,
+    /// The maximum.
+    pub max: Option<f64>,
+}
+
+/// Limits of good answers, and the answers within them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct LlmGoodput {
+    /// The limits, as in a threshold.
+    pub rule: String,
+    /// Answers that are ok and within all limits.
+    pub good: u64,
+    /// Requests in flight, which could still become good.
+    pub open: u64,
+    /// Requests that became due.
+    pub intended: u64,
+}
+
 /// A failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
@@ -783,6 +880,25 @@ pub struct Interval {
     /// By how many orders of magnitude p99 differs from the mean of the five intervals before, from
     /// -3 to 3.
     pub change: i8,
+    /// Answers of language models; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llm: Option<IntervalLlm>,
+}
+
+/// Answers of language models in an interval. A time that too few answers support is `null`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct IntervalLlm {
+    /// Generated tokens that arrived.
+    pub tokens: u64,
+    /// The median of the time to the first token, in nanoseconds.
+    pub ttft_p50: Option<u64>,
+    /// Its 99th percentile.
+    pub ttft_p99: Option<u64>,
+    /// The median of the time per token, in nanoseconds.
+    pub tpot_p50: Option<u64>,
+    /// Its 99th percentile.
+    pub tpot_p99: Option<u64>,
 }
 
 /// One pool.
@@ -849,6 +965,9 @@ pub struct Step {
     /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Messages>,
+    /// The step's answers of language models; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llm: Option<Llm>,
 }
 
 /// The requests of the step.

@@ -290,7 +290,7 @@ pub(super) fn model_words(summary: &Summary) -> &'static str {
 
 /// A series with a point in the middle of each row. `value` is the row's value in the unit of the y
 /// axis, `None` for a gap, and whether it is a lower bound.
-fn of_rows(
+pub(super) fn of_rows(
     name: &'static str,
     role: Role,
     rows: &[IntervalRow],
@@ -312,7 +312,7 @@ fn of_rows(
 }
 
 /// A quantile of a row as a point's value in nanoseconds, and whether it is a lower bound.
-fn spread_time(time: Option<SpreadTime>) -> (Option<f64>, bool) {
+pub(super) fn spread_time(time: Option<SpreadTime>) -> (Option<f64>, bool) {
     time.map_or((None, false), |of| (Some(of.time.0 as f64), of.is_at_least))
 }
 

@@ -8,8 +8,8 @@ use crate::markup::Markup;
 use crate::quantity::{count, quantile, rate, sent_or_begun, share};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
-use drumfire_measure::{IntervalRow, Summary, ThresholdResult};
-use drumfire_plan::Metric;
+use drumfire_measure::{IntervalRow, Spread, Summary, ThresholdResult};
+use drumfire_plan::{Metric, Times};
 use drumfire_units::Nanos;
 
 /// The maximum number of columns of a course.
@@ -34,7 +34,8 @@ pub(super) fn print(out: &mut Markup, summary: &Summary, rows: &[IntervalRow]) {
     out.open("dl", &[("id", "numbers"), ("class", "numbers")]);
     let tiles = requests(summary, rows).into_iter();
     let tiles = tiles.chain(times(summary, rows));
-    for tile in tiles.chain(iterations(summary)).chain(messages(summary)) {
+    let tiles = tiles.chain(iterations(summary)).chain(messages(summary));
+    for tile in tiles.chain(answers(summary, rows)) {
         tile.print(out);
     }
     out.close("dl");
@@ -173,6 +174,53 @@ fn messages(summary: &Summary) -> Option<Tile<'_>> {
         rule: None,
         course: None,
     })
+}
+
+/// The times to the first token and per token, and the tokens per second, if the run has answers.
+fn answers<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> Vec<Tile<'a>> {
+    let Some(llm) = summary.total.llm() else {
+        return Vec::new();
+    };
+    let is_of = |times| move |metric: &Metric| matches!(metric, Metric::Of(of, _) if *of == times);
+    let ttft = llm.ttft_of(summary.model());
+    let time = |histogram, q| quantile(histogram, q, Unicode::On);
+    let tile = |name, histogram, rule, course| Tile {
+        name,
+        value: time(histogram, 0.5).unwrap_or_else(|| "–".to_owned()),
+        aside: time(histogram, 0.99).map(|p99| format!("p50, p99 {p99}")),
+        rule,
+        course,
+    };
+    let mut tiles = vec![tile(
+        "First token",
+        ttft,
+        rule_on(summary, is_of(Times::Ttft)),
+        course(rows, |row| median(row.llm.as_ref()?.ttft)),
+    )];
+    if !llm.tpot.is_empty() {
+        tiles.push(tile(
+            "Per token",
+            &llm.tpot,
+            rule_on(summary, is_of(Times::Tpot)),
+            course(rows, |row| median(row.llm.as_ref()?.tpot)),
+        ));
+    }
+    if summary.duration > Nanos::ZERO {
+        let per_second = llm.tokens() as f64 / summary.duration.as_secs_f64();
+        tiles.push(Tile {
+            name: "Tokens",
+            value: rate(per_second),
+            aside: Some(format!("{} generated", count(llm.tokens()))),
+            rule: rule_on(summary, |metric| matches!(metric, Metric::Tokens)),
+            course: course(rows, |row| Some(row.llm.as_ref()?.tokens as f64)),
+        });
+    }
+    tiles
+}
+
+/// The median of times.
+fn median(times: Spread) -> Option<f64> {
+    times.p50.map(|time| time.time.0 as f64)
 }
 
 /// The rule on a number of the whole run: the first that failed, or else the first.

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compare::contract::INTERVAL_SCHEMA;
 use drumfire_compare::contract::summary::{
-    Address, Change, Connections, Distribution, Drift, Each, Interval, Line, Movement,
+    Address, Change, Connections, Distribution, Drift, Each, Interval, IntervalLlm, Line, Movement,
     OtherAddresses, Stage, Trend,
 };
 use drumfire_measure::{
@@ -179,5 +179,12 @@ pub(super) fn interval(row: &IntervalRow) -> Interval {
         at_least: at_least.map(|(name, _)| (*name).to_owned()).collect(),
         lag_p99: row.lag_p99.map(|time| time.0),
         change: row.change.orders(),
+        llm: row.llm.as_ref().map(|llm| IntervalLlm {
+            tokens: llm.tokens,
+            ttft_p50: time(llm.ttft.p50),
+            ttft_p99: time(llm.ttft.p99),
+            tpot_p50: time(llm.tpot.p50),
+            tpot_p99: time(llm.tpot.p99),
+        }),
     }
 }

@@ -18,16 +18,17 @@ use crate::show::content;
 use crate::style::Unicode;
 use drumfire_compare::contract::summary::{
     AchievedRate, Bound, Bytes, Came, Departures, Document, Ended, Error, FailedBody, FailedStep,
-    Failure, Generator, HeldBack, Iterations, Latency, Load, Messages, Pool, Rate, Requests, Run,
-    Scenario, Slow, Stamps, Step, StepLatency, StepRequests, Target, Threshold, Verdict, Waits,
-    Warmup, WarmupEnd,
+    Failure, Generator, HeldBack, Iterations, Latency, Llm, LlmGoodput, LlmSpeed, LlmTokens, Load,
+    Messages, Pool, Rate, Requests, Run, Scenario, Slow, Stamps, Step, StepLatency, StepRequests,
+    Target, Threshold, Verdict, Waits, Warmup, WarmupEnd,
 };
 use drumfire_compare::contract::{Named, PlanTexts, SUMMARY_SCHEMA, Texts};
 use drumfire_compare::plan_facts;
 use drumfire_measure::{
-    Certainty, Figures, GeneratorHealth, Leniency, LoadAnswer, Outcome, PoolInfo, Reason, RunInfo,
-    Settling, Summary, TargetAnswer, status_name,
+    Certainty, Counts, Figures, GeneratorHealth, Leniency, LlmFigures, LoadAnswer, Outcome,
+    OutcomeCounts, PoolInfo, Reason, RunInfo, Settling, Summary, TargetAnswer, status_name,
 };
+use drumfire_plan::{EventClass, Finish, LlmError};
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 
@@ -51,6 +52,9 @@ pub(super) fn document(summary: &Summary) -> Document {
         messages: Some(&total.messages)
             .filter(|messages| messages.any())
             .map(messages),
+        llm: total
+            .llm()
+            .map(|of| llm(of, &total.counts, total.outcomes(), summary)),
         status: statuses(total.status()),
         errors: errors(total),
         failures: failures(summary),
@@ -68,7 +72,7 @@ pub(super) fn document(summary: &Summary) -> Document {
             .pools()
             .map(|(info, figures)| pool(summary, info, figures))
             .collect(),
-        steps: steps(summary.steps(), summary.duration),
+        steps: steps(summary),
         generator: generator(&summary.generator, &summary.info),
         notes: summary.info.notes.iter().map(prose).collect(),
     }
@@ -263,6 +267,65 @@ fn held_back(figures: &Figures) -> Option<HeldBack> {
     })
 }
 
+/// The answers of a run or a step, with its counts and outcomes.
+fn llm(of: &LlmFigures, counts: &Counts, outcomes: &OutcomeCounts, summary: &Summary) -> Llm {
+    let named = |name: &str, count: u64| (count > 0).then(|| (name.to_owned(), count));
+    let seconds = summary.duration.as_secs_f64();
+    let slos = drumfire_plan::Threshold::slos(&summary.info.thresholds).into_iter();
+    let speed = |q: f64| of.speed(q).map(finite);
+    Llm {
+        answers: of.answers,
+        streamed: of.streamed,
+        counted: of.counted,
+        short: of.short,
+        tokens: LlmTokens {
+            input: of.input,
+            cached: (of.cache_reports > 0).then_some(of.cached),
+            out: of.tokens(),
+            asked: of.asked,
+            reasoning: of.reasoning,
+            out_per_s: finite(of.tokens() as f64 / seconds),
+        },
+        events: EventClass::ALL
+            .into_iter()
+            .filter_map(|class| named(class.name(), of.events_of(class)))
+            .collect(),
+        joined: of.joined,
+        finish: Finish::ALL
+            .into_iter()
+            .filter_map(|finish| named(finish.name(), of.finished(finish)))
+            .collect(),
+        errors: LlmError::ALL
+            .into_iter()
+            .filter_map(|kind| named(kind.name(), outcomes.get(Outcome::of_llm_error(kind))))
+            .collect(),
+        ttft: distribution(&of.ttft),
+        ttft_service: distribution(&of.ttft_service),
+        ttfv: distribution(&of.ttfv),
+        tpot: distribution(&of.tpot),
+        gap: distribution(&of.gap),
+        itl: distribution(&of.itl),
+        stall: distribution(&of.stall),
+        speed: LlmSpeed {
+            min: speed(0.0),
+            p1: speed(0.01),
+            p10: speed(0.1),
+            p50: speed(0.5),
+            p90: speed(0.9),
+            max: speed(1.0),
+        },
+        goodput: slos
+            .enumerate()
+            .map(|(number, slo)| LlmGoodput {
+                rule: slo.to_string(),
+                good: of.good.get(number).copied().unwrap_or(0),
+                open: counts.in_flight,
+                intended: counts.intended,
+            })
+            .collect(),
+    }
+}
+
 fn messages(messages: &drumfire_measure::Messages) -> Messages {
     Messages {
         sent: messages.sent,
@@ -419,7 +482,8 @@ fn pool(summary: &Summary, info: &PoolInfo, figures: &Figures) -> Pool {
 }
 
 /// The figures of steps over the span of the run, so that their rates add up to the run's.
-fn steps(steps: Vec<drumfire_measure::Step>, duration: Nanos) -> Vec<Step> {
+fn steps(summary: &Summary) -> Vec<Step> {
+    let (steps, duration) = (summary.steps(), summary.duration);
     let steps = steps.iter();
     steps
         .map(|step| Step {
@@ -441,6 +505,9 @@ fn steps(steps: Vec<drumfire_measure::Step>, duration: Nanos) -> Vec<Step> {
             status: statuses(step.status.iter()),
             errors: step.errors.failures().filter_map(error_of_kind).collect(),
             messages: step.messages().map(messages),
+            llm: step
+                .llm()
+                .map(|of| llm(of, &step.counts, &step.errors, summary)),
         })
         .collect()
 }

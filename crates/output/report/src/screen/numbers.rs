@@ -217,8 +217,38 @@ fn columns(
         failed(counts.failed, ended),
     ));
     columns.extend(open_requests(summary, newest, backlog));
+    columns.extend(answers(summary, newest, style));
     columns.extend(times(summary, newest, style));
     columns
+}
+
+/// The columns of answers: tokens per second, and the median of the time to the first token.
+fn answers(summary: &Summary, newest: Option<&IntervalRow>, style: &Style) -> Vec<NumberColumn> {
+    let Some(llm) = summary.total.llm() else {
+        return Vec::new();
+    };
+    let per_second = |tokens: u64, span: Nanos| {
+        (span > Nanos::ZERO).then(|| rate(tokens as f64 / span.as_secs_f64()))
+    };
+    let now = newest.and_then(|row| Some((row, row.llm.as_ref()?)));
+    let whole = now.filter(|(row, _)| row.length() >= summary.info.interval);
+    let tokens = column(
+        "tokens",
+        8,
+        4,
+        Number::plain(whole.and_then(|(row, llm)| per_second(llm.tokens, row.length()))),
+        Number::plain(per_second(llm.tokens(), summary.duration)),
+    );
+    let median = |spread: Spread| spread.p50.map(|time| time_text(time, style));
+    let run = Spread::from_histogram(llm.ttft_of(summary.model()));
+    let ttft = column(
+        "ttft p50",
+        8,
+        5,
+        Number::plain(now.and_then(|(_, llm)| median(llm.ttft))),
+        Number::plain(median(run)),
+    );
+    vec![tokens, ttft]
 }
 
 /// The columns of quantiles. The quantiles and the maximum of a row are of the same requests.

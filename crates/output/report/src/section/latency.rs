@@ -7,7 +7,7 @@ use super::{Body, Cell, Column, Facts, Grid, PageExtent, Section, unseen};
 use crate::line::Ink;
 use crate::quantity::{count, counted, enumerated, latency_f64};
 use crate::style::Unicode;
-use drumfire_measure::{Histogram, LatencyKind, Model, Summary, count_needed};
+use drumfire_measure::{Histogram, LatencyKind, LlmFigures, Model, Summary, count_needed};
 use drumfire_units::Nanos;
 
 /// The columns: heading, quantile, and the order in which a column gives way on a narrow terminal.
@@ -59,9 +59,20 @@ pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
         cells.into()
     });
     let grid = Grid::new(columns, cells);
-    let section = Section::table("times", "Latency", grid, explanation(summary))?;
+    let mut text = explanation(summary).to_owned();
+    if summary.total.llm().is_some() {
+        text.push_str(OF_ANSWERS);
+    }
+    let section = Section::table("times", "Latency", grid, text)?;
     Some(section.remarked(remarks(summary, &quantiles)))
 }
+
+/// How to read the times of answers.
+const OF_ANSWERS: &str = " Of answers, `ttft` is the time to the first token, measured like the \
+                          response time in the open model and like the service time in the closed \
+                          model; `ttfv` the time to the first visible token; `tpot` the time per \
+                          token after the first event; `gap` the time between two events with \
+                          tokens; `itl` the same per token; `stall` the longest gap of an answer.";
 
 /// How to read the times of this model.
 fn explanation(summary: &Summary) -> &'static str {
@@ -110,9 +121,30 @@ fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     };
     rows.push((first, &messages.first));
     rows.push((gap, &messages.gap));
+    if let Some(llm) = summary.total.llm() {
+        rows.extend(answers(llm, summary.model()));
+    }
     // Messages in one packet have no gap. If all gaps are zero, the row shows nothing.
     rows.retain(|(name, times)| times.count() > 0 && (*name != gap || times.max() > Nanos::ZERO));
     rows
+}
+
+/// The times of answers. The first visible token has a row only if it differs from the first token.
+fn answers(llm: &LlmFigures, model: Model) -> Vec<(&'static str, &Histogram)> {
+    let mut rows = vec![("ttft", llm.ttft_of(model))];
+    if is_apart(&llm.ttft, &llm.ttfv) {
+        rows.push(("ttfv", &llm.ttfv));
+    }
+    rows.extend([("tpot", &llm.tpot)]);
+    if llm.gap.max() > Nanos::ZERO {
+        rows.extend([("gap", &llm.gap), ("itl", &llm.itl), ("stall", &llm.stall)]);
+    }
+    rows
+}
+
+/// Whether two distributions differ in their count, or by more than a hundredth in their mean.
+fn is_apart(one: &Histogram, other: &Histogram) -> bool {
+    one.count() != other.count() || (one.mean() - other.mean()).abs() > one.mean() / 100.0
 }
 
 /// Sentences on missing quantiles, lower bounds, times beyond the histogram's range, and the closed
