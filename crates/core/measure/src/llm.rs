@@ -8,7 +8,7 @@
 use crate::form;
 use crate::form::{ByName, Named};
 use crate::quantile::{rank, supports};
-use crate::{Histogram, Model, Outcome, Sample, Spread};
+use crate::{Counts, Histogram, Model, Outcome, Sample, Spread};
 use drumfire_plan::{EventClass, Finish, LlmError, Slo, SloTime, TokenUsage};
 use drumfire_units::Nanos;
 
@@ -84,6 +84,8 @@ impl AnswerSample {
 pub struct LlmFigures {
     /// Answers that ended, with any outcome.
     pub answers: u64,
+    /// Answers that were running at the end of the run.
+    pub open: u64,
     /// Answers with at least one event that has a token.
     pub streamed: u64,
     /// Answers with the server's count of generated tokens.
@@ -131,7 +133,7 @@ pub struct LlmFigures {
 
 form! {
     struct LlmFigures {
-        answers, streamed, counted, first_counted, input, cached, cache_reports, output, reasoning,
+        answers, open, streamed, counted, first_counted, input, cached, cache_reports, output, reasoning,
         asked, short, events as ByName<EventClass>, joined, finish as ByName<Finish>, ttft,
         ttft_service, ttfv, tpot, gap, itl, stall, good,
     }
@@ -158,6 +160,7 @@ impl LlmFigures {
     pub(crate) fn small() -> Self {
         Self {
             answers: 0,
+            open: 0,
             streamed: 0,
             counted: 0,
             first_counted: 0,
@@ -186,9 +189,23 @@ impl LlmFigures {
     #[must_use]
     pub fn any(&self) -> bool {
         self.answers > 0
+            || self.open > 0
             || self.output != 0
             || self.events.iter().any(|count| *count > 0)
-            || !self.ttft.is_empty()
+    }
+
+    /// The answers that became due, of requests with these counts: those that began, and, if all
+    /// requests are answers, those that were never sent. Arrivals that were not sent have no step
+    /// yet, so they are not known to be answers if other requests are not.
+    #[must_use]
+    pub const fn due(&self, counts: &Counts) -> u64 {
+        let begun = self.answers.saturating_add(self.open);
+        match begun >= counts.sent {
+            true => begun
+                .saturating_add(counts.dropped)
+                .saturating_add(counts.pending),
+            false => begun,
+        }
     }
 
     /// The generated tokens: by the server's count, or else one for each event.
@@ -274,6 +291,7 @@ impl LlmFigures {
 
     /// Records an answer that was running at the end of the drain.
     pub fn record_in_flight(&mut self, answer: &AnswerSample, sample: &Sample) {
+        self.open += 1;
         self.record_times(answer, sample, true);
     }
 
@@ -348,9 +366,10 @@ impl LlmFigures {
         self.times_mut().into_iter().for_each(Histogram::reset);
     }
 
-    const fn counts(&self) -> [u64; 11] {
+    const fn counts(&self) -> [u64; 12] {
         [
             self.answers,
+            self.open,
             self.streamed,
             self.counted,
             self.first_counted,
@@ -364,9 +383,10 @@ impl LlmFigures {
         ]
     }
 
-    const fn counts_mut(&mut self) -> [&mut u64; 11] {
+    const fn counts_mut(&mut self) -> [&mut u64; 12] {
         [
             &mut self.answers,
+            &mut self.open,
             &mut self.streamed,
             &mut self.counted,
             &mut self.first_counted,

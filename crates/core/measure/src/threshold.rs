@@ -196,7 +196,9 @@ impl Aim {
         let of_answers = |part| Portion {
             part,
             of: llm.answers,
+            open: 0,
         };
+        let counts = step.map_or(&figures.counts, |step| &step.counts);
         let outcomes = step.map_or_else(|| figures.outcomes(), |step| &step.errors);
         Some(match &self.metric {
             Metric::Tokens => of_answers(llm.tokens()),
@@ -209,10 +211,15 @@ impl Aim {
                     0 => 0,
                     _ => llm.input,
                 },
+                open: 0,
             },
             Metric::Goodput(_) | Metric::GoodputRate(_) => {
                 let good = self.slo.and_then(|slo| llm.good.get(slo));
-                of_answers(good.copied().unwrap_or(0))
+                Portion {
+                    part: good.copied().unwrap_or(0),
+                    of: llm.due(counts),
+                    open: llm.open,
+                }
             }
             _ => of_answers(0),
         })
@@ -282,6 +289,17 @@ pub(crate) struct View<'a> {
 pub(crate) struct Portion {
     pub(crate) part: u64,
     pub(crate) of: u64,
+    /// Running answers, which may still become part of it.
+    pub(crate) open: u64,
+}
+
+impl Portion {
+    /// Adds `other`.
+    pub(crate) const fn merge(&mut self, other: Self) {
+        self.part = self.part.saturating_add(other.part);
+        self.of = self.of.saturating_add(other.of);
+        self.open = self.open.saturating_add(other.open);
+    }
 }
 
 impl<'a> View<'a> {
@@ -381,7 +399,7 @@ impl<'a> View<'a> {
 
     /// A figure of answers.
     fn answer_figure(&self, metric: &Metric) -> Result<Figure, String> {
-        let Portion { part, of } = self.answers.ok_or_else(|| NO_ANSWERS.to_owned())?;
+        let Portion { part, of, open } = self.answers.ok_or_else(|| NO_ANSWERS.to_owned())?;
         let share = |of: u64, none: &str| match of {
             0 => Err(none.to_owned()),
             of => Ok(part as f64 / of as f64),
@@ -390,17 +408,15 @@ impl<'a> View<'a> {
             Nanos::ZERO => Err("the run had no length".to_owned()),
             span => Ok(part as f64 / span.as_secs_f64()),
         };
-        // A running answer may still become good.
-        let is_open = self.counts.in_flight > 0;
         Ok(match metric {
             Metric::Tokens => Figure::Exact(per_second()?),
             Metric::Cached => Figure::Exact(share(of, "the server reports no cached tokens")?),
             Metric::Finish(_) | Metric::Short => Figure::Exact(share(of, "no answer ended")?),
             Metric::LlmErrors(_) => Figure::Exact(part as f64),
             Metric::Goodput(_) => {
-                Figure::bounded(share(self.counts.intended, "no request was due")?, is_open)
+                Figure::bounded(share(of, "no answer was due")?, open > 0)
             }
-            Metric::GoodputRate(_) => Figure::bounded(per_second()?, is_open),
+            Metric::GoodputRate(_) => Figure::bounded(per_second()?, open > 0),
             Metric::Speed(inner) => self.speed_figure(inner)?,
             _ => return Err("it is not a figure of answers".to_owned()),
         })

@@ -145,8 +145,7 @@ impl Series {
         for part in &self.parts {
             counts.merge(&part.counts);
             responses += part.responses;
-            answers.part = answers.part.saturating_add(part.answers.part);
-            answers.of = answers.of.saturating_add(part.answers.of);
+            answers.merge(part.answers);
             span += part.span;
             if let Some(times) = &part.times {
                 min = min.min(times.min);

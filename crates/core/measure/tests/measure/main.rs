@@ -10,6 +10,7 @@ mod events;
 mod form;
 mod histogram;
 mod iterations;
+mod llm;
 mod merge;
 mod reference;
 mod samples;

@@ -1,7 +1,10 @@
 //! Any partition of the samples, merged in any order, equals the whole, bit for bit.
 
 use crate::samples;
-use drumfire_measure::{Figures, Interval, IsFirst, IterationSample, Outcome, PoolSeries, Sample};
+use drumfire_measure::{
+    AnswerSample, Figures, Interval, IsFirst, IterationSample, Model, Outcome, PoolSeries, Sample,
+};
+use drumfire_plan::{EventClass, Finish, Slo, SloLimit, SloTime, TokenUsage};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -81,8 +84,50 @@ pub(crate) fn record_figures(figures: &mut Figures, seen: &Seen) {
         false => IsFirst::No,
     };
     messages.record_streamed(is_first, Nanos(0), Nanos(extra));
+    if extra.is_multiple_of(3) {
+        record_answer(figures, seen);
+    }
     if let (Some(detail), true) = (seen.detail, seen.sample.outcome != Outcome::Ok) {
         figures.record_error_detail(seen.sample.outcome, None, &format!("detail {detail}"));
+    }
+}
+
+/// Records the sample as an answer of a language model.
+fn record_answer(figures: &mut Figures, seen: &Seen) {
+    let (extra, sample) = (seen.extra, &seen.sample);
+    let llm = figures.llm_mut(sample.step);
+    llm.record_event(EventClass::ALL[extra as usize % EventClass::ALL.len()]);
+    llm.record_tokens(extra % 4);
+    llm.record_gap(Nanos(extra % 5), Some(extra % 3));
+    let number = extra as u32;
+    let answer = AnswerSample {
+        generates: true,
+        first: (extra % 4 > 0).then_some(sample.end),
+        first_visible: (extra % 4 > 1).then_some(sample.end),
+        last: (extra % 4 > 0).then_some(sample.end + Nanos(extra)),
+        stall: (extra % 2 > 0).then_some(Nanos(extra)),
+        token_events: extra % 7,
+        first_tokens: extra.is_multiple_of(5).then_some(2),
+        counted: extra % 9,
+        usage: TokenUsage {
+            input: Some(number),
+            cached: extra.is_multiple_of(2).then_some(number / 2),
+            output: (extra % 3 > 0).then_some(number % 100),
+            reasoning: Some(1),
+        },
+        asked: Some(number),
+        finish: Some(Finish::ALL[extra as usize % Finish::ALL.len()]),
+        is_complete: extra % 6 > 0,
+    };
+    let limits = [SloTime::Ttft, SloTime::Tpot].map(|time| SloLimit {
+        time,
+        inclusive: false,
+        bound: Nanos(500_000),
+    });
+    let slos = limits.map(|limit| Slo(vec![limit]));
+    llm.record(&answer, sample, Model::Open, &slos[..(extra % 3) as usize]);
+    if extra % 5 == 1 {
+        llm.record_in_flight(&answer, sample);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Thresholds as text.
 
-use drumfire_plan::{Comparison, Metric, Role, Threshold, Times};
+use drumfire_plan::{
+    Comparison, Finish, LlmError, Metric, Role, Slo, SloLimit, SloTime, Threshold, Times,
+};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::cmp::Ordering;
@@ -90,6 +92,87 @@ fn metrics_of_a_run() {
         ),
     ] {
         check(text, metric, comparison, bound, canonical);
+    }
+}
+
+#[test]
+fn metrics_of_answers() {
+    use Comparison::{AtLeast, Equal, Less};
+    use Metric::{
+        Cached, Goodput, GoodputRate, LlmErrors, Max, Of, Quantile, Short, Speed, Step, Tokens,
+    };
+    let p = Quantile;
+    let of = |times, metric| Of(times, Box::new(metric));
+    let limit = |time, inclusive, bound| SloLimit {
+        time,
+        inclusive,
+        bound: Nanos::from_millis(bound),
+    };
+    let slo = || {
+        Slo(vec![
+            limit(SloTime::Ttft, false, 200),
+            limit(SloTime::Tpot, true, 50),
+        ])
+    };
+    let finish = Metric::Finish(Finish::Length);
+    let step = |metric| Step("chat".to_owned(), Box::new(metric));
+    for (text, metric, comparison, bound, canonical) in [
+        ("ttft.p99<500ms", of(Times::Ttft, p(0.99)), Less, 5e8, "ttft.p99<500ms"),
+        ("stall.max<1s", of(Times::Stall, Max), Less, 1e9, "stall.max<1s"),
+        ("speed.p10 >= 20/s", Speed(Box::new(p(0.1))), AtLeast, 20.0, "speed.p10>=20/s"),
+        ("tokens>=1000/s", Tokens, AtLeast, 1000.0, "tokens>=1000/s"),
+        ("cached<1%", Cached, Less, 0.01, "cached<1%"),
+        ("short<1%", Short, Less, 0.01, "short<1%"),
+        ("finish( length )==100%", finish, Equal, 1.0, "finish(length)==100%"),
+        ("llm_errors==0", LlmErrors(None), Equal, 0.0, "llm_errors==0"),
+        (
+            "llm_errors(overloaded)==0",
+            LlmErrors(Some(LlmError::Overloaded)),
+            Equal,
+            0.0,
+            "llm_errors(overloaded)==0",
+        ),
+        (
+            "goodput( ttft < 200ms , tpot <= 50ms ) >= 99%",
+            Goodput(slo()),
+            AtLeast,
+            0.99,
+            "goodput(ttft<200ms,tpot<=50ms)>=99%",
+        ),
+        (
+            "goodput(ttft<200ms,tpot<=50ms)>=4/s",
+            GoodputRate(slo()),
+            AtLeast,
+            4.0,
+            "goodput(ttft<200ms,tpot<=50ms)>=4/s",
+        ),
+        (
+            "step(chat).goodput(ttft<200ms,tpot<=50ms)>=4/s",
+            step(GoodputRate(slo())),
+            AtLeast,
+            4.0,
+            "step(chat).goodput(ttft<200ms,tpot<=50ms)>=4/s",
+        ),
+    ] {
+        check(text, metric, comparison, bound, canonical);
+    }
+    for text in [
+        "finish(early)==1%",
+        "finish==1%",
+        "llm_errors(x)==0",
+        "goodput>=99%",
+        "goodput()>=99%",
+        "goodput(ttft>1s)>=99%",
+        "goodput(lag<1s)>=99%",
+        "goodput(ttft<5)>=99%",
+        "goodput(ttft<1s>=99%",
+        "speed.avg>=1/s",
+        "speed>=1/s",
+        "tokens>=5ms",
+        "iteration.tokens>=5/s",
+        "ttft<5ms",
+    ] {
+        assert!(text.parse::<Threshold>().is_err(), "{text}");
     }
 }
 
@@ -283,6 +366,8 @@ fn any_metric() -> impl Strategy<Value = (Metric, BoxedStrategy<f64>)> {
                 Just(of(Times::Lag)),
                 Just(of(Times::FirstByte)),
                 Just(of(Times::Connect)),
+                Just(of(Times::Ttft)),
+                Just(of(Times::Itl)),
                 Just(Metric::Iteration(Box::new(metric.clone()))),
                 Just(metric)
             ]

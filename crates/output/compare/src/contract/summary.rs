@@ -603,10 +603,11 @@ pub struct LlmGoodput {
     pub rule: String,
     /// Answers that are ok and within all limits.
     pub good: u64,
-    /// Requests in flight, which could still become good.
+    /// Answers in flight, which could still become good.
     pub open: u64,
-    /// Requests that became due.
-    pub intended: u64,
+    /// Answers that became due: those that began, and, if all requests are answers, those that were
+    /// never sent.
+    pub due: u64,
 }
 
 /// A failure.

@@ -269,36 +269,20 @@ fn held_back(figures: &Figures) -> Option<HeldBack> {
 
 /// The answers of a run or a step, with its counts and outcomes.
 fn llm(of: &LlmFigures, counts: &Counts, outcomes: &OutcomeCounts, summary: &Summary) -> Llm {
-    let named = |name: &str, count: u64| (count > 0).then(|| (name.to_owned(), count));
-    let seconds = summary.duration.as_secs_f64();
-    let slos = drumfire_plan::Threshold::slos(&summary.info.thresholds).into_iter();
-    let speed = |q: f64| of.speed(q).map(finite);
+    let errors = LlmError::ALL.map(|kind| {
+        let outcome = Outcome::of_llm_error(kind);
+        (kind.name(), outcomes.get(outcome))
+    });
     Llm {
         answers: of.answers,
         streamed: of.streamed,
         counted: of.counted,
         short: of.short,
-        tokens: LlmTokens {
-            input: of.input,
-            cached: (of.cache_reports > 0).then_some(of.cached),
-            out: of.tokens(),
-            asked: of.asked,
-            reasoning: of.reasoning,
-            out_per_s: finite(of.tokens() as f64 / seconds),
-        },
-        events: EventClass::ALL
-            .into_iter()
-            .filter_map(|class| named(class.name(), of.events_of(class)))
-            .collect(),
+        tokens: llm_tokens(of, summary.duration),
+        events: occurred(EventClass::ALL.map(|class| (class.name(), of.events_of(class)))),
         joined: of.joined,
-        finish: Finish::ALL
-            .into_iter()
-            .filter_map(|finish| named(finish.name(), of.finished(finish)))
-            .collect(),
-        errors: LlmError::ALL
-            .into_iter()
-            .filter_map(|kind| named(kind.name(), outcomes.get(Outcome::of_llm_error(kind))))
-            .collect(),
+        finish: occurred(Finish::ALL.map(|reason| (reason.name(), of.finished(reason)))),
+        errors: occurred(errors),
         ttft: distribution(&of.ttft),
         ttft_service: distribution(&of.ttft_service),
         ttfv: distribution(&of.ttfv),
@@ -306,24 +290,53 @@ fn llm(of: &LlmFigures, counts: &Counts, outcomes: &OutcomeCounts, summary: &Sum
         gap: distribution(&of.gap),
         itl: distribution(&of.itl),
         stall: distribution(&of.stall),
-        speed: LlmSpeed {
-            min: speed(0.0),
-            p1: speed(0.01),
-            p10: speed(0.1),
-            p50: speed(0.5),
-            p90: speed(0.9),
-            max: speed(1.0),
-        },
-        goodput: slos
-            .enumerate()
-            .map(|(number, slo)| LlmGoodput {
-                rule: slo.to_string(),
-                good: of.good.get(number).copied().unwrap_or(0),
-                open: counts.in_flight,
-                intended: counts.intended,
-            })
-            .collect(),
+        speed: llm_speed(of),
+        goodput: llm_goodput(of, counts, summary),
     }
+}
+
+/// The counts above 0 by name.
+fn occurred<const N: usize>(counts: [(&str, u64); N]) -> BTreeMap<String, u64> {
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    counts
+        .map(|(name, count)| (name.to_owned(), count))
+        .collect()
+}
+
+/// The tokens of answers, over a span.
+fn llm_tokens(of: &LlmFigures, span: Nanos) -> LlmTokens {
+    LlmTokens {
+        input: of.input,
+        cached: (of.cache_reports > 0).then_some(of.cached),
+        out: of.tokens(),
+        asked: of.asked,
+        reasoning: of.reasoning,
+        out_per_s: finite(of.tokens() as f64 / span.as_secs_f64()),
+    }
+}
+
+fn llm_speed(of: &LlmFigures) -> LlmSpeed {
+    let speed = |q: f64| of.speed(q).map(finite);
+    LlmSpeed {
+        min: speed(0.0),
+        p1: speed(0.01),
+        p10: speed(0.1),
+        p50: speed(0.5),
+        p90: speed(0.9),
+        max: speed(1.0),
+    }
+}
+
+/// The good answers by each of the run's limits.
+fn llm_goodput(of: &LlmFigures, counts: &Counts, summary: &Summary) -> Vec<LlmGoodput> {
+    let slos = drumfire_plan::Threshold::slos(&summary.info.thresholds).into_iter();
+    let goodput = slos.enumerate().map(|(number, slo)| LlmGoodput {
+        rule: slo.to_string(),
+        good: of.good.get(number).copied().unwrap_or(0),
+        open: of.open,
+        due: of.due(counts),
+    });
+    goodput.collect()
 }
 
 fn messages(messages: &drumfire_measure::Messages) -> Messages {

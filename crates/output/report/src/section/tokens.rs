@@ -31,8 +31,8 @@ pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
     }));
     let explanation = "Numbers of tokens are the server\u{2019}s. A token counts when it arrives, \
                        also in an answer that fails later. Good answers are ok and within all \
-                       limits; goodput is their share of the requests that became due.";
-    let section = Section::new("tokens", "Answers", explanation, bodies)?;
+                       limits; goodput is their share of the answers that became due.";
+    let section = Section::new("llm", "Answers", explanation, bodies)?;
     Some(section.remarked(remarks(llm)))
 }
 
@@ -90,13 +90,13 @@ fn speed(summary: &Summary, llm: &LlmFigures) -> Vec<Cell> {
 /// The good answers by one rule.
 fn goodput_of(summary: &Summary, llm: &LlmFigures, number: usize, slo: &Slo) -> Vec<Cell> {
     let good = llm.good.get(number).copied().unwrap_or(0);
-    let counts = &summary.total.counts;
+    let due = llm.due(&summary.total.counts);
     let mut items = vec![
         Cell::new(slo.to_string()),
         Cell::new(format!(
             "{} of {}",
-            share(good, counts.intended),
-            count(counts.intended)
+            share(good, due),
+            count(due)
         ))
         .inked(Ink::Bold),
     ];
@@ -104,8 +104,8 @@ fn goodput_of(summary: &Summary, llm: &LlmFigures, number: usize, slo: &Slo) -> 
         let per_s = good as f64 / summary.duration.as_secs_f64();
         items.push(Cell::new(rate(per_s)));
     }
-    if counts.in_flight > 0 {
-        items.push(Cell::new(format!("{} open", count(counts.in_flight))).inked(Ink::Warn));
+    if llm.open > 0 {
+        items.push(Cell::new(format!("{} open", count(llm.open))).inked(Ink::Warn));
     }
     items
 }
@@ -189,6 +189,6 @@ pub(super) fn of_steps(summary: &Summary, extent: &PageExtent) -> Option<Section
     let grid = Grid::new(columns, rows);
     let explanation = "Answers of each step: `ttft` is the time to the first token, `tpot` the time \
                        per token after it.";
-    let section = Section::table("answers", "Answers by step", grid, explanation)?;
+    let section = Section::table("llm-steps", "Answers by step", grid, explanation)?;
     Some(section.remarked(remark))
 }

@@ -397,6 +397,29 @@ fn messages_that_were_not_sent_are_told() {
 }
 
 #[test]
+fn each_step_has_its_answers() {
+    let run = document(&fixture::answers());
+    let llm = &run["llm"];
+    assert_eq!(llm["answers"], 800);
+    assert_eq!(llm["streamed"], 400);
+    assert_eq!(llm["counted"], 360);
+    assert_eq!(llm["tokens"]["in"], 640_000);
+    assert_eq!(llm["tokens"]["cached"], 160_000);
+    assert_eq!(llm["tokens"]["out"], 25_600);
+    assert_eq!(llm["tokens"]["out_per_s"], 12_800.0);
+    assert_eq!(llm["events"], serde_json::json!({"token": 25_600}));
+    assert_eq!(llm["finish"], serde_json::json!({"length": 360}));
+    assert_eq!(llm["ttft"]["count"], 400);
+    assert_eq!(llm["tpot"]["count"], 360);
+    assert_eq!(llm["goodput"][0]["rule"], "ttft<75ms,tpot<21ms");
+    assert_eq!(llm["goodput"][0]["due"], 800);
+    assert_eq!(run["steps"][0]["llm"]["streamed"], 400);
+    assert_eq!(run["steps"][1]["llm"]["answers"], 400);
+    assert_eq!(run["steps"][2].get("llm"), None);
+    assert_eq!(document(&fixture::open()).get("llm"), None);
+}
+
+#[test]
 fn each_step_has_its_messages() {
     let run = document(&fixture::streamed_steps());
     let number = |value: &Value| value.as_u64().unwrap();
