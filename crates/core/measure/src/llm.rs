@@ -448,7 +448,7 @@ fn add_all(mine: &mut [u64], theirs: &[u64]) {
 
 /// The figures of answers that rows and pictures over time need.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LlmOverview {
+pub(crate) struct LlmOverview {
     /// Generated tokens; negative in a span with corrections only.
     output: i64,
     /// The time to the first token that is *the* one of the model.

@@ -413,9 +413,7 @@ impl<'a> View<'a> {
             Metric::Cached => Figure::Exact(share(of, "the server reports no cached tokens")?),
             Metric::Finish(_) | Metric::Short => Figure::Exact(share(of, "no answer ended")?),
             Metric::LlmErrors(_) => Figure::Exact(part as f64),
-            Metric::Goodput(_) => {
-                Figure::bounded(share(of, "no answer was due")?, open > 0)
-            }
+            Metric::Goodput(_) => Figure::bounded(share(of, "no answer was due")?, open > 0),
             Metric::GoodputRate(_) => Figure::bounded(per_second()?, open > 0),
             Metric::Speed(inner) => self.speed_figure(inner)?,
             _ => return Err("it is not a figure of answers".to_owned()),

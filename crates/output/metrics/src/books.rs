@@ -1,12 +1,14 @@
 //! The metrics of a run so far, computed from its sums.
 
 use crate::catalogue::{
-    ANSWER_COUNTS, ANSWER_TIMES, OWN_DISTRIBUTIONS, OWN_TIMES, POOL_COUNTS, POOL_LEVELS, POOL_TIMES, PoolCount, rate,
+    ANSWER_COUNTS, ANSWER_TIMES, OWN_DISTRIBUTIONS, OWN_TIMES, POOL_COUNTS, POOL_LEVELS,
+    POOL_TIMES, PoolCount, rate,
 };
 use crate::label_sets::LabelSets;
 use crate::{Family, Label, MetricKind, Point, Snapshot, TimeDistribution, Unit, Value};
 use drumfire_measure::{
-    Figures, Histogram, Interval, Iterations, LlmFigures, Model, PoolInfo, Reading, RunEvent, RunInfo, RunState,
+    Figures, Histogram, Interval, Iterations, LlmFigures, Model, PoolInfo, Reading, RunEvent,
+    RunInfo, RunState,
 };
 use std::sync::Arc;
 

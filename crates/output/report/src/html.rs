@@ -62,11 +62,12 @@ pub struct Part {
 
 /// The sections that show where failures and slow requests come from. They stand before the
 /// pictures, and all others after them.
-const CAUSES: [RunSection; 8] = [
+const CAUSES: [RunSection; 9] = [
     RunSection::Errors,
     RunSection::Drift,
     RunSection::Steps,
     RunSection::Messages,
+    RunSection::Answers,
     RunSection::Scenarios,
     RunSection::Iterations,
     RunSection::Pools,

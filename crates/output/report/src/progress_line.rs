@@ -219,18 +219,13 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
 
 /// The tokens per second and the median time to the first token of the interval, if it has answers
 /// of language models.
-fn answers(
-    interval: &Interval,
-    length: Option<Nanos>,
-    model: Model,
-    style: &Style,
-) -> Vec<Piece> {
+fn answers(interval: &Interval, length: Option<Nanos>, model: Model, style: &Style) -> Vec<Piece> {
     let Some(llm) = interval.total.llm() else {
         return Vec::new();
     };
     let per_second = length.map(|length| llm.tokens() as f64 / length.as_secs_f64());
     let tokens = per_second.map(|per_second| Piece {
-        line: right(&format!("{} tokens", rate(per_second)), 13, Ink::Plain),
+        line: right(&quantity::tokens_per_s(per_second), 15, Ink::Plain),
         dispensable: 2,
     });
     let median = quantity::quantile(llm.ttft_of(model), 0.5, style.unicode);

@@ -88,6 +88,11 @@ pub(crate) fn span(nanos: Nanos, unicode: Unicode) -> String {
     }
 }
 
+/// Tokens per second, such as `1,277 tokens/s`.
+pub(crate) fn tokens_per_s(value: f64) -> String {
+    format!("{} tokens/s", rate(value).trim_end_matches("/s"))
+}
+
 /// A count with its noun, which gets an `s` in the plural.
 pub(crate) fn counted(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };

@@ -87,6 +87,7 @@ impl View {
                 RunSection::Iterations,
                 RunSection::Stages,
                 RunSection::Scenarios,
+                RunSection::Answers,
             ])],
             Self::Errors => vec![Tile::Rows(joined([
                 rows(summary, &[RunSection::Errors], style),
@@ -119,6 +120,7 @@ impl View {
         match self {
             Self::Overview => &[
                 RunSection::Latency,
+                RunSection::Tokens,
                 RunSection::Status,
                 RunSection::Errors,
                 RunSection::Transport,

@@ -11,7 +11,8 @@ use base64::engine::general_purpose::STANDARD;
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
 use drumfire_plan::{
-    Compressed, EventStream, ExpectContinue, Header, HttpRequest, KeepAlive, Pool, ReusedClosed, Url,
+    Compressed, EventStream, ExpectContinue, Header, HttpRequest, KeepAlive, Pool, ReusedClosed,
+    Url,
 };
 use std::sync::Arc;
 

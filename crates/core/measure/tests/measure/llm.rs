@@ -111,7 +111,11 @@ fn rules_apply_to_the_figures_of_answers() {
         ("llm_errors(rate_limit)==0", true, "0"),
         ("llm_errors==2", true, "2"),
         ("goodput(ttft<50ms)>=48%", true, "48.1 %"),
-        ("goodput(ttft<=80ms,tpot<=20ms,response<1s)>=97%", false, "96.2 %"),
+        (
+            "goodput(ttft<=80ms,tpot<=20ms,response<1s)>=97%",
+            false,
+            "96.2 %",
+        ),
         ("goodput(ttft<50ms,tpot<20ms)>=1%", false, "0 %"),
         ("goodput(ttft<50ms)>=25/s", true, "25/s"),
         ("step(chat).ttft.p50<31ms", true, "30 ms"),
@@ -138,10 +142,19 @@ fn rules_on_goodput_have_their_own_counts() {
 
 #[test]
 fn a_run_without_answers_has_no_figures_of_them() {
-    for rule in ["ttft.p50<1s", "tokens>1/s", "goodput(ttft<1s)>=1%", "speed.min>1/s"] {
+    for rule in [
+        "ttft.p50<1s",
+        "tokens>1/s",
+        "goodput(ttft<1s)>=1%",
+        "speed.min>1/s",
+    ] {
         let result = &results(&[], &[rule])[0];
         assert!(!result.passed);
-        assert!(result.actual_text.contains("read: chat"), "{}", result.actual_text);
+        assert!(
+            result.actual_text.contains("read: chat"),
+            "{}",
+            result.actual_text
+        );
     }
 }
 

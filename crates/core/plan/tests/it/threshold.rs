@@ -117,14 +117,44 @@ fn metrics_of_answers() {
     let finish = Metric::Finish(Finish::Length);
     let step = |metric| Step("chat".to_owned(), Box::new(metric));
     for (text, metric, comparison, bound, canonical) in [
-        ("ttft.p99<500ms", of(Times::Ttft, p(0.99)), Less, 5e8, "ttft.p99<500ms"),
-        ("stall.max<1s", of(Times::Stall, Max), Less, 1e9, "stall.max<1s"),
-        ("speed.p10 >= 20/s", Speed(Box::new(p(0.1))), AtLeast, 20.0, "speed.p10>=20/s"),
+        (
+            "ttft.p99<500ms",
+            of(Times::Ttft, p(0.99)),
+            Less,
+            5e8,
+            "ttft.p99<500ms",
+        ),
+        (
+            "stall.max<1s",
+            of(Times::Stall, Max),
+            Less,
+            1e9,
+            "stall.max<1s",
+        ),
+        (
+            "speed.p10 >= 20/s",
+            Speed(Box::new(p(0.1))),
+            AtLeast,
+            20.0,
+            "speed.p10>=20/s",
+        ),
         ("tokens>=1000/s", Tokens, AtLeast, 1000.0, "tokens>=1000/s"),
         ("cached<1%", Cached, Less, 0.01, "cached<1%"),
         ("short<1%", Short, Less, 0.01, "short<1%"),
-        ("finish( length )==100%", finish, Equal, 1.0, "finish(length)==100%"),
-        ("llm_errors==0", LlmErrors(None), Equal, 0.0, "llm_errors==0"),
+        (
+            "finish( length )==100%",
+            finish,
+            Equal,
+            1.0,
+            "finish(length)==100%",
+        ),
+        (
+            "llm_errors==0",
+            LlmErrors(None),
+            Equal,
+            0.0,
+            "llm_errors==0",
+        ),
         (
             "llm_errors(overloaded)==0",
             LlmErrors(Some(LlmError::Overloaded)),

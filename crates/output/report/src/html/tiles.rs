@@ -5,7 +5,7 @@
 use crate::answers::rule;
 use crate::figure::{Spark, load_ended_at};
 use crate::markup::Markup;
-use crate::quantity::{count, quantile, rate, sent_or_begun, share};
+use crate::quantity::{count, quantile, rate, sent_or_begun, share, tokens_per_s};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::{IntervalRow, Spread, Summary, ThresholdResult};
@@ -209,7 +209,7 @@ fn answers<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> Vec<Tile<'a>> {
         let per_second = llm.tokens() as f64 / summary.duration.as_secs_f64();
         tiles.push(Tile {
             name: "Tokens",
-            value: rate(per_second),
+            value: tokens_per_s(per_second),
             aside: Some(format!("{} generated", count(llm.tokens()))),
             rule: rule_on(summary, |metric| matches!(metric, Metric::Tokens)),
             course: course(rows, |row| Some(row.llm.as_ref()?.tokens as f64)),

@@ -2,7 +2,7 @@
 
 use super::{Body, Cell, Column, Facts, Grid, PageExtent, Section};
 use crate::line::Ink;
-use crate::quantity::{count, counted, rate, share};
+use crate::quantity::{count, counted, rate, share, tokens_per_s};
 use drumfire_measure::{LlmFigures, Summary};
 use drumfire_plan::{EventClass, Finish, Slo, Threshold};
 use drumfire_units::Nanos;
@@ -78,11 +78,14 @@ fn speed(summary: &Summary, llm: &LlmFigures) -> Vec<Cell> {
         return Vec::new();
     }
     let per_s = llm.tokens() as f64 / summary.duration.as_secs_f64();
-    let mut items = vec![Cell::new(format!("{} tokens", rate(per_s))).inked(Ink::Bold)];
+    let mut items = vec![Cell::new(tokens_per_s(per_s)).inked(Ink::Bold)];
     let quantiles = [("p50", 0.5), ("p10", 0.1)];
     items.extend(quantiles.into_iter().filter_map(|(name, q)| {
         let speed = llm.speed(q)?;
-        Some(Cell::new(format!("{} an answer ({name})", rate(speed))))
+        Some(Cell::new(format!(
+            "{} an answer ({name})",
+            tokens_per_s(speed)
+        )))
     }));
     items
 }
@@ -93,12 +96,7 @@ fn goodput_of(summary: &Summary, llm: &LlmFigures, number: usize, slo: &Slo) -> 
     let due = llm.due(&summary.total.counts);
     let mut items = vec![
         Cell::new(slo.to_string()),
-        Cell::new(format!(
-            "{} of {}",
-            share(good, due),
-            count(due)
-        ))
-        .inked(Ink::Bold),
+        Cell::new(format!("{} of {}", share(good, due), count(due))).inked(Ink::Bold),
     ];
     if summary.duration > Nanos::ZERO {
         let per_s = good as f64 / summary.duration.as_secs_f64();
