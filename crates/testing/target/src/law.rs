@@ -1,4 +1,4 @@
-//! The delay of an answer: a law and its text form.
+//! The distribution of a delay or of a count: a law and its text form.
 
 use drumfire_units::{Nanos, Xoshiro256};
 use std::fmt;
@@ -7,91 +7,148 @@ use std::str::FromStr;
 /// The maximum delay; longer draws are cut to it.
 pub(crate) const DELAY_MAX: Nanos = Nanos::from_secs(3_600);
 
-/// The distribution of a delay. Every draw is cut at one hour.
+/// A number of tokens, at most a million.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TokenCount(pub u32);
+
+impl fmt::Display for TokenCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A quantity that a law can draw.
+pub trait Quantity: Copy + PartialOrd + fmt::Display {
+    /// The maximum value; larger draws are cut to it.
+    const MAX: Self;
+    /// The end of the message about an invalid law.
+    const REMEDY: &'static str;
+
+    /// The value of a text, if it is at most [`Self::MAX`].
+    fn read(text: &str) -> Option<Self>;
+
+    /// The value as a number of its smallest unit.
+    fn number(self) -> f64;
+
+    /// The value of a number, cut at [`Self::MAX`].
+    fn of_number(number: f64) -> Self;
+}
+
+impl Quantity for Nanos {
+    const MAX: Self = DELAY_MAX;
+    const REMEDY: &'static str = "a delay; use const:5ms, exp:10ms, lognormal:10ms,0.5 (median, \
+                                  sigma) or uniform:5ms,15ms, each at most 1h";
+
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|span| *span <= DELAY_MAX)
+    }
+
+    fn number(self) -> f64 {
+        self.0 as f64
+    }
+
+    fn of_number(number: f64) -> Self {
+        // A float above u64 saturates, and is then cut.
+        Self(number as u64).min(DELAY_MAX)
+    }
+}
+
+impl Quantity for TokenCount {
+    const MAX: Self = Self(1_000_000);
+    const REMEDY: &'static str = "a number of tokens; use 4, exp:4, lognormal:4,0.5 (median, \
+                                  sigma) or uniform:1,8, each from 1 to 1000000";
+
+    fn read(text: &str) -> Option<Self> {
+        let count = text.parse().ok().map(Self);
+        count.filter(|count| (Self(1)..=Self::MAX).contains(count))
+    }
+
+    fn number(self) -> f64 {
+        f64::from(self.0)
+    }
+
+    fn of_number(number: f64) -> Self {
+        Self(number.round() as u32).clamp(Self(1), Self::MAX)
+    }
+}
+
+/// The distribution of a quantity. Every draw of a delay is cut at one hour.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
-    /// A constant delay: `const:5ms`.
-    Constant(Nanos),
+pub enum Law<Q = Nanos> {
+    /// A constant value: `const:5ms`.
+    Constant(Q),
     /// Memoryless, with this mean: `exp:10ms`.
     Exponential {
         /// The mean.
-        mean: Nanos,
+        mean: Q,
     },
     /// exp(N(ln median, sigma²)): `lognormal:10ms,0.5` has median 10 ms and sigma 0.5.
     Lognormal {
         /// Half of all draws are below.
-        median: Nanos,
+        median: Q,
         /// The standard deviation of the logarithm, 0 to 10.
         sigma: f64,
     },
     /// Evenly spread between two values: `uniform:5ms,15ms`.
     Uniform {
         /// The smallest draw.
-        from: Nanos,
-        /// The exclusive upper bound.
-        to: Nanos,
+        from: Q,
+        /// The upper bound.
+        to: Q,
     },
 }
 
-impl Law {
+impl<Q: Quantity> Law<Q> {
     /// One draw.
-    pub(crate) fn draw(self, random: &mut Xoshiro256) -> Nanos {
-        let nanos = match self {
-            Self::Constant(value) => return value.min(DELAY_MAX),
-            Self::Exponential { mean } => mean.0 as f64 * random.exponential(),
-            Self::Lognormal { median, sigma } => median.0 as f64 * (sigma * random.normal()).exp(),
-            Self::Uniform { from, to } => from.0 as f64 + (to - from).0 as f64 * random.unit(),
+    pub(crate) fn draw(self, random: &mut Xoshiro256) -> Q {
+        let number = match self {
+            Self::Constant(value) => return if value > Q::MAX { Q::MAX } else { value },
+            Self::Exponential { mean } => mean.number() * random.exponential(),
+            Self::Lognormal { median, sigma } => median.number() * (sigma * random.normal()).exp(),
+            Self::Uniform { from, to } => {
+                from.number() + (to.number() - from.number()) * random.unit()
+            }
         };
-        // A float above u64 saturates, and is then cut.
-        Nanos(nanos as u64).min(DELAY_MAX)
+        Q::of_number(number)
     }
 }
 
-/// The reason why a text is not a delay law.
+/// The reason why a text is not a law.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseLawError {
     text: String,
+    remedy: &'static str,
 }
 
 impl fmt::Display for ParseLawError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is not a delay; use const:5ms, exp:10ms, lognormal:10ms,0.5 (median, sigma) or \
-             uniform:5ms,15ms, each at most 1h",
-            self.text.escape_default()
-        )
+        write!(f, "`{}` is not {}", self.text.escape_default(), self.remedy)
     }
 }
 
 impl std::error::Error for ParseLawError {}
 
-impl FromStr for Law {
+impl<Q: Quantity> FromStr for Law<Q> {
     type Err = ParseLawError;
 
     /// Parses `const:5ms` (or `5ms`), `exp:10ms`, `lognormal:10ms,0.5`, `uniform:5ms,15ms`.
     ///
     /// # Errors
-    /// If the name is unknown, a duration is malformed or longer than an hour, or sigma is not in 0
-    /// to 10.
+    /// If the name is unknown, a value is malformed or too large, or sigma is not in 0 to 10.
     fn from_str(text: &str) -> Result<Self, ParseLawError> {
         let fail = || ParseLawError {
             text: text.chars().take(64).collect(),
+            remedy: Q::REMEDY,
         };
-        let span = |text: &str| {
-            text.parse::<Nanos>()
-                .ok()
-                .filter(|span| *span <= DELAY_MAX)
-                .ok_or_else(fail)
-        };
+        let value = |text: &str| Q::read(text).ok_or_else(fail);
         let (name, rest) = text.split_once(':').unwrap_or(("const", text));
         match name {
-            "const" => Ok(Self::Constant(span(rest)?)),
-            "exp" => Ok(Self::Exponential { mean: span(rest)? }),
+            "const" => Ok(Self::Constant(value(rest)?)),
+            "exp" => Ok(Self::Exponential { mean: value(rest)? }),
             "lognormal" => {
                 let (median, sigma) = rest.split_once(',').ok_or_else(fail)?;
                 let sigma = sigma.parse::<f64>().map_err(|_| fail())?;
-                let median = span(median)?;
+                let median = value(median)?;
                 if !(0.0..=10.0).contains(&sigma) {
                     return Err(fail());
                 }
@@ -99,7 +156,7 @@ impl FromStr for Law {
             }
             "uniform" => {
                 let (from, to) = rest.split_once(',').ok_or_else(fail)?;
-                let (from, to) = (span(from)?, span(to)?);
+                let (from, to) = (value(from)?, value(to)?);
                 if from > to {
                     return Err(fail());
                 }
@@ -110,7 +167,7 @@ impl FromStr for Law {
     }
 }
 
-impl fmt::Display for Law {
+impl<Q: fmt::Display> fmt::Display for Law<Q> {
     /// Prints the form that can be parsed back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -174,6 +231,24 @@ mod tests {
         let (mean, median) = centre("uniform:5ms,15ms");
         assert!(near(mean, 10.0) && near(median, 10.0));
         assert_eq!(centre("const:2ms"), (2.0, 2.0));
+    }
+
+    #[test]
+    fn counts_of_tokens_are_whole_and_at_least_one() {
+        let mut random = Xoshiro256::new(3, 0);
+        let law = "uniform:1,3".parse::<Law<TokenCount>>().unwrap();
+        let mut seen = [0; 4];
+        for _ in 0..1_000 {
+            seen[law.draw(&mut random).0 as usize] += 1;
+        }
+        assert!(
+            seen[0] == 0 && seen[1..].iter().all(|n| *n > 100),
+            "{seen:?}"
+        );
+        assert_eq!("4".parse(), Ok(Law::Constant(TokenCount(4))));
+        for text in ["0", "1.5", "5ms", "uniform:0,3", "1000001"] {
+            assert!(text.parse::<Law<TokenCount>>().is_err(), "{text}");
+        }
     }
 
     #[test]

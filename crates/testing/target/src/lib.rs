@@ -71,7 +71,7 @@ mod worker;
 pub use counters::Counters;
 pub use error::StartError;
 pub use fault::{Chance, CodeOdds, Drip, ParseFaultError, Stall, StatusOdds};
-pub use law::{Law, ParseLawError};
+pub use law::{Law, ParseLawError, Quantity, TokenCount};
 pub use options::{
     ArrivalLog, Behaviour, ClientCertificate, Discipline, Exposure, Listen, ServerOptions,
     ServerTlsOptions, Services, Storefront,
