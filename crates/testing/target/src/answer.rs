@@ -2,6 +2,7 @@
 
 use crate::fault::Drip;
 use crate::upgrade::SocketPlan;
+use crate::llm::LlmJob;
 use bytes::Bytes;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -9,7 +10,6 @@ use std::num::NonZeroU32;
 use std::sync::LazyLock;
 
 /// What the server does with a request, and when.
-#[derive(Debug)]
 pub(crate) struct AnswerPlan {
     /// The delay drawn from a law; shown in the answer.
     pub(crate) delay: Option<Nanos>,
@@ -35,7 +35,6 @@ pub(crate) enum Counting {
 }
 
 /// The server's reaction: an answer, or bytes that violate the protocol.
-#[derive(Debug)]
 pub(crate) enum Reaction {
     /// A valid answer.
     Answer(Answer),
@@ -43,6 +42,8 @@ pub(crate) enum Reaction {
     Raw(RawBytes),
     /// A WebSocket.
     Socket(Box<SocketPlan>),
+    /// Tokens, each at its time.
+    Tokens(Box<LlmJob>),
 }
 
 /// Literal bytes, independent of any protocol, and the end of the stream.

@@ -76,7 +76,13 @@ impl Tally {
         self.0.store(value, Ordering::Relaxed);
     }
 
-    fn value(&self) -> u64 {
+    /// Replaces the number; only the owning worker calls this.
+    #[inline]
+    pub(crate) fn set(&self, n: u64) {
+        self.0.store(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn value(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }

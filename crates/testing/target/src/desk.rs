@@ -24,7 +24,12 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) fn new(options: &ServerOptions, shared: Arc<Shared>, index: usize) -> Self {
         let random = Xoshiro256::new(options.seed, index as u64);
-        let planner = Planner::new(Arc::clone(&shared), options.behaviour.clone(), random);
+        let planner = Planner::new(
+            Arc::clone(&shared),
+            index,
+            options.behaviour.clone(),
+            random,
+        );
         let serial = options.discipline == Discipline::Serial;
         Self {
             shared,

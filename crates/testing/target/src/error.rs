@@ -32,6 +32,13 @@ pub enum StartError {
         /// The requested number of threads.
         threads: usize,
     },
+    /// A mock of a server for language models has its own queue.
+    SerialMock,
+    /// Streams that depend on each other require one thread.
+    BatchThreads {
+        /// The requested number of threads.
+        threads: usize,
+    },
     /// The number of threads is not in 1 to 256.
     Threads {
         /// The requested number of threads.
@@ -78,6 +85,13 @@ impl fmt::Display for StartError {
             Self::SerialThreads { threads } => write!(
                 f,
                 "--serial needs one thread, not {threads}; remove --serial or --threads"
+            ),
+            Self::SerialMock => {
+                f.write_str("--serial can't be combined with --llm; use --capacity 1 instead")
+            }
+            Self::BatchThreads { threads } => write!(
+                f,
+                "--capacity and --batch need one thread, not {threads}; remove them or --threads"
             ),
             Self::Threads { threads } => {
                 write!(f, "--threads: {threads} is out of range; use 1 to 256")

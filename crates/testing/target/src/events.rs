@@ -38,14 +38,14 @@ pub(crate) struct EventsRequest {
 
 /// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LineEnd {
+pub(crate) enum LineEnd {
     Lf,
     CrLf,
     Cr,
 }
 
 impl LineEnd {
-    const fn text(self) -> &'static str {
+    pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Lf => "\n",
             Self::CrLf => "\r\n",

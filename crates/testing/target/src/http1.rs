@@ -13,6 +13,7 @@ mod body;
 mod exchange;
 mod port;
 mod stage;
+mod tokens;
 
 use crate::answer::{RawBytes, RawEnd};
 use crate::clock;
@@ -30,6 +31,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
+use tokens::TokenAnswer;
 use tokio::io::AsyncWriteExt as _;
 
 /// Serves a connection until its end.
@@ -77,6 +79,9 @@ async fn converse(hub: &Rc<Hub>, wire: Wire, link: &Rc<Link>) -> Option<Wire> {
         Box::pin(open_socket(hub, wire, *plan)).await;
         return None;
     }
+    if let Some(answer) = link.take_tokens() {
+        return send_tokens(hub, wire, answer).await;
+    }
     let end = match (link.take_raw(), result) {
         (Some(raw), _) => {
             let end = raw.end;
@@ -91,6 +96,17 @@ async fn converse(hub: &Rc<Hub>, wire: Wire, link: &Rc<Link>) -> Option<Wire> {
         // The client has disconnected.
         (None, Err(_)) => return None,
     };
+    end_with(hub, wire, end).await
+}
+
+/// Sends tokens, and returns the wire if the connection stays open.
+async fn send_tokens(hub: &Hub, mut wire: Wire, answer: TokenAnswer) -> Option<Wire> {
+    let end = tokens::send(hub, &mut wire, answer).await?;
+    end_with(hub, wire, end).await
+}
+
+/// Ends a stream, or returns it if it stays open.
+async fn end_with(hub: &Hub, wire: Wire, end: RawEnd) -> Option<Wire> {
     match end {
         RawEnd::Open => return Some(wire),
         RawEnd::Closed => wire.finish(&hub.sleeps).await,

@@ -7,5 +7,6 @@ mod exchange;
 mod port;
 mod respond;
 mod serve;
+mod tokens;
 
 pub(crate) use serve::serve;

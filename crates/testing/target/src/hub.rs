@@ -3,12 +3,14 @@
 use crate::desk::Desk;
 use crate::grpc::Grpc;
 use crate::known::Known;
+use crate::llm::{Batch, BatchLaw};
 use crate::options::ServerOptions;
 use crate::shared::Shared;
 use crate::shortcuts::Shortcuts;
 use crate::sleeps::Sleeps;
 use drumfire_units::Nanos;
 use std::cell::RefCell;
+use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
@@ -29,6 +31,8 @@ pub(crate) struct Hub {
     pub(crate) desk: Rc<Desk>,
     pub(crate) sleeps: Rc<Sleeps>,
     pub(crate) setup: WorkerSetup,
+    /// The requests for tokens that decode or wait.
+    pub(crate) batch: Rc<Batch>,
     /// Constant answers over HTTP/2.
     pub(crate) known: RefCell<Known>,
     /// Constant answers over HTTP/1.
@@ -39,13 +43,22 @@ impl Hub {
     /// Creates the state of the worker with this index.
     pub(crate) fn new(setup: WorkerSetup, index: usize, sleeps: Rc<Sleeps>) -> Self {
         let desk = Desk::new(&setup.options, Arc::clone(&setup.shared), index);
+        let llm = setup.options.llm.as_ref();
+        let capacity = llm.and_then(|llm| llm.capacity).map(NonZeroU32::get);
+        let batch = Batch::new(capacity, llm.and_then(|llm| llm.queue));
         Self {
             desk: Rc::new(desk),
+            batch: Rc::new(batch),
             sleeps,
             setup,
             known: RefCell::default(),
             shortcuts: RefCell::default(),
         }
+    }
+
+    /// The law of the gaps between tokens that depends on the streams in progress.
+    pub(crate) fn llm_law(&self) -> Option<BatchLaw> {
+        self.setup.options.llm.as_ref().and_then(|llm| llm.batch)
     }
 
     /// The number of answers after which a connection is closed.

@@ -23,6 +23,7 @@
 //! | `/cases` | the names of the malformed and odd responses, one a line |
 //! | `?case=NAME` on any path | one of these, byte for byte |
 //! | `/arrivals` | the arrival log: a line of nanoseconds for each request |
+//! | `/v1/…`, `/llm/log` and others | a mock of servers for language models, if enabled |
 //! | `/shop/…` | a shop, if it is open: pages that need a login, and `/shop/stats` |
 //! | any other | a body of [`Behaviour::size`] bytes |
 //!
@@ -41,6 +42,7 @@ mod desk;
 mod error;
 mod events;
 mod fault;
+mod flushes;
 mod grpc;
 mod grpc_code;
 mod http1;
@@ -49,6 +51,7 @@ mod hub;
 mod known;
 mod law;
 mod listener;
+mod llm;
 mod options;
 mod parameter;
 mod peer;
@@ -72,6 +75,10 @@ pub use counters::Counters;
 pub use error::StartError;
 pub use fault::{Chance, CodeOdds, Drip, ParseFaultError, Stall, StatusOdds};
 pub use law::{Law, ParseLawError, Quantity, TokenCount};
+pub use llm::{
+    BadValue, BatchLaw, LlmBehaviour, LlmOptions, ParsePrefixCacheError, ParseTimingError,
+    PrefixCacheSize,
+};
 pub use options::{
     ArrivalLog, Behaviour, ClientCertificate, Discipline, Exposure, Listen, ServerOptions,
     ServerTlsOptions, Services, Storefront,

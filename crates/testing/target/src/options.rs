@@ -2,6 +2,7 @@
 
 use crate::fault::{Chance, CodeOdds, Drip, Stall, StatusOdds};
 use crate::law::Law;
+use crate::llm::LlmOptions;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -33,6 +34,8 @@ pub struct ServerOptions {
     pub services: Services,
     /// `--shop`: a small shop under `/shop`, and as a gRPC service.
     pub storefront: Storefront,
+    /// `--llm`: a mock of servers for language models. `None`: its paths are ordinary ones.
+    pub llm: Option<LlmOptions>,
     /// `--max-streams N`: SETTINGS_MAX_CONCURRENT_STREAMS of every HTTP/2 connection.
     pub max_streams: u32,
     /// `--goaway-after N`: after its N-th request, an HTTP/2 connection gets a GOAWAY with this
@@ -55,6 +58,7 @@ impl Default for ServerOptions {
             arrival_log: ArrivalLog::Off,
             services: Services::None,
             storefront: Storefront::Closed,
+            llm: None,
             max_streams: 1_000,
             goaway_after: None,
         }

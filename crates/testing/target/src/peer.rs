@@ -1,5 +1,6 @@
 //! The state that a connection's task shares with the tasks of its requests.
 
+use crate::flushes::Flushes;
 use h2::StreamId;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,6 +21,8 @@ pub(crate) struct Peer {
     /// Whether GOAWAY has announced it to the client.
     announced: Cell<bool>,
     waker: RefCell<Option<Waker>>,
+    /// The answers that wait for a flush.
+    pub(crate) flushes: Rc<Flushes>,
 }
 
 /// An action that a request demands of its connection.

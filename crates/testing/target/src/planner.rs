@@ -8,6 +8,7 @@ use crate::arrivals;
 use crate::events::EventsRequest;
 use crate::fault::Chance;
 use crate::grpc_code::GrpcCode;
+use crate::llm::{LlmDrawn, LlmIntent, LlmReport, PROMPT_MAX};
 use crate::options::Behaviour;
 use crate::parameter::{BadParameter, parse};
 use crate::request::{RequestBody, RequestHead, encode};
@@ -52,6 +53,7 @@ enum Route {
     Gzip,
     /// /gzip for a client that does not accept gzip.
     Identity,
+    Llm(Box<LlmIntent>),
     Plaintext,
     Redirect {
         location: String,
@@ -65,7 +67,8 @@ enum Route {
 impl Intent {
     /// Whether the request belongs to the load or only reads its counters.
     pub(crate) fn counting(&self) -> Counting {
-        match self.route {
+        match &self.route {
+            Route::Llm(intent) if intent.report().is_some() => Counting::Uncounted,
             Route::Arrivals | Route::EventLog | Route::Counters | Route::ShopStats => {
                 Counting::Uncounted
             }
@@ -92,6 +95,7 @@ impl Intent {
         match self.route {
             // One byte more, to detect a longer body.
             Route::Shop(_) => ENTRY_MAX + 1,
+            Route::Llm(_) => PROMPT_MAX + 1,
             _ => 0,
         }
     }
@@ -123,14 +127,22 @@ pub(crate) enum Keying {
 /// Plans the answers to requests; one per worker.
 pub(crate) struct Planner {
     shared: Arc<Shared>,
+    /// The worker's.
+    index: usize,
     defaults: Behaviour,
     random: Xoshiro256,
 }
 
 impl Planner {
-    pub(crate) fn new(shared: Arc<Shared>, defaults: Behaviour, random: Xoshiro256) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        index: usize,
+        defaults: Behaviour,
+        random: Xoshiro256,
+    ) -> Self {
         Self {
             shared,
+            index,
             defaults,
             random,
         }
@@ -170,6 +182,11 @@ impl Planner {
                 return Ok(Route::Shop(Box::new(request)));
             }
         }
+        if let Some(llm) = &self.shared.llm
+            && let Some(intent) = LlmIntent::read(head, llm)?
+        {
+            return Ok(Route::Llm(Box::new(intent)));
+        }
         route(head, behaviour)
     }
 
@@ -187,7 +204,11 @@ impl Planner {
             return self.report(&route, content);
         }
         let repeats = match &route {
-            Route::Echo(_) | Route::Case(_) | Route::Events(_) | Route::Socket(..) => false,
+            Route::Echo(_)
+            | Route::Case(_)
+            | Route::Events(_)
+            | Route::Llm(_)
+            | Route::Socket(..) => false,
             Route::Shop(request) => request.is_constant(),
             _ => true,
         };
@@ -206,6 +227,14 @@ impl Planner {
                 ..RawBytes::default()
             }),
             (None, Route::Case(raw)) => Reaction::Raw(raw),
+            (None, Route::Llm(intent)) => {
+                let drawn = LlmDrawn {
+                    delay,
+                    status: behaviour.status.and_then(|odds| odds.draw(random)),
+                    afterwards: afterwards(&behaviour, random),
+                };
+                self.react(*intent, body, drawn)
+            }
             (None, route) => {
                 let status = behaviour.status.and_then(|odds| odds.draw(random));
                 let afterwards = afterwards(&behaviour, random);
@@ -239,6 +268,16 @@ impl Planner {
             act,
             constancy,
             counting,
+        }
+    }
+
+    /// The answer of the mock.
+    fn react(&mut self, intent: LlmIntent, body: &RequestBody, drawn: LlmDrawn) -> Reaction {
+        let metrics = &self.shared.worker(self.index).llm.metrics;
+        match &self.shared.llm {
+            Some(llm) => intent.react(llm, metrics, &body.kept, drawn, &mut self.random),
+            // Without a mock there are no such intents.
+            None => Reaction::Raw(RawBytes::default()),
         }
     }
 
@@ -283,6 +322,10 @@ impl Planner {
         let (kind, text) = match route {
             Route::Arrivals => ("text/plain", arrivals::print(&self.shared.arrivals())),
             Route::EventLog => ("text/plain", arrivals::print(&self.shared.event_writes())),
+            Route::Llm(intent) => match intent.report() {
+                Some(LlmReport::Log) => ("application/jsonl", self.shared.llm_log()),
+                _ => ("text/plain; version=0.0.4", self.shared.llm_metrics()),
+            },
             Route::ShopStats => {
                 let stats = self.shared.shop.as_ref().map(Shop::stats);
                 ("application/json", stats.unwrap_or_default())
@@ -467,13 +510,14 @@ fn afterwards(behaviour: &Behaviour, random: &mut Xoshiro256) -> Afterwards {
 /// The answer of a route, before random faults.
 fn answer(route: Route, behaviour: &Behaviour, body_length: u64) -> Answer {
     match route {
-        // For the shop, events and WebSockets, an answer with a drawn status.
+        // For the shop, events and WebSockets, an answer with a drawn status. The mock has its own.
         Route::Arrivals
         | Route::Case(_)
         | Route::Counters
         | Route::EventLog
         | Route::Events(_)
         | Route::Filler
+        | Route::Llm(_)
         | Route::Shop(_)
         | Route::ShopStats
         | Route::Socket(_, Some(_)) => plain(200, "text/plain", Body::filler(behaviour.size)),

@@ -83,6 +83,14 @@ fn check(options: &ServerOptions) -> Result<(), StartError> {
     if options.discipline == Discipline::Serial && threads > 1 {
         return Err(StartError::SerialThreads { threads });
     }
+    if let Some(llm) = &options.llm {
+        if options.discipline == Discipline::Serial {
+            return Err(StartError::SerialMock);
+        }
+        if llm.is_shared() && threads > 1 {
+            return Err(StartError::BatchThreads { threads });
+        }
+    }
     Ok(())
 }
 
@@ -167,6 +175,13 @@ impl Running {
     #[must_use]
     pub fn arrivals(&self) -> Vec<Nanos> {
         self.shared.arrivals()
+    }
+
+    /// The log of requests for tokens as lines of JSON, as `GET /llm/log` returns it; only the
+    /// clocks unless [`ServerOptions::arrival_log`] records requests.
+    #[must_use]
+    pub fn llm_log(&self) -> String {
+        self.shared.llm_log()
     }
 
     /// Closes all connections, stops the server, and returns the final counters.

@@ -2,9 +2,11 @@
 
 use crate::arrivals::Arrivals;
 use crate::counters::{Counters, Tallies};
+use crate::llm::{LlmLog, LlmMetrics, LlmShared, print_log, print_metrics};
 use crate::options::{ArrivalLog, ServerOptions, Storefront};
 use crate::shop::Shop;
 use drumfire_units::Nanos;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// The shared state of a server. Each worker writes only its own part; the shop has locks.
@@ -14,6 +16,8 @@ pub(crate) struct Shared {
     pub(crate) stopping: AtomicBool,
     /// The shop, if there is one.
     pub(crate) shop: Option<Shop>,
+    /// The mock of servers for language models, if there is one.
+    pub(crate) llm: Option<LlmShared>,
     workers: Vec<WorkerShared>,
 }
 
@@ -24,6 +28,14 @@ pub(crate) struct WorkerShared {
     pub(crate) arrivals: Arrivals,
     /// The times of the writes of event streams.
     pub(crate) event_writes: Arrivals,
+    pub(crate) llm: LlmOwn,
+}
+
+/// One worker's part of the mock.
+#[derive(Debug)]
+pub(crate) struct LlmOwn {
+    pub(crate) log: Arc<LlmLog>,
+    pub(crate) metrics: LlmMetrics,
 }
 
 impl Shared {
@@ -37,10 +49,15 @@ impl Shared {
             tallies: Tallies::default(),
             arrivals: Arrivals::new(capacity),
             event_writes: Arrivals::new(capacity),
+            llm: LlmOwn {
+                log: Arc::new(LlmLog::new(capacity)),
+                metrics: LlmMetrics::default(),
+            },
         };
         Self {
             stopping: AtomicBool::new(false),
             shop: (options.storefront == Storefront::Open).then(|| Shop::new(options.seed)),
+            llm: options.llm.as_ref().map(LlmShared::new),
             workers: (0..workers).map(|_| worker()).collect(),
         }
     }
@@ -68,6 +85,16 @@ impl Shared {
     /// All workers' writes of event streams, in order.
     pub(crate) fn event_writes(&self) -> Vec<Nanos> {
         self.merged(|worker| &worker.event_writes)
+    }
+
+    /// All workers' logs of requests for tokens, as lines of JSON.
+    pub(crate) fn llm_log(&self) -> String {
+        print_log(self.workers.iter().map(|worker| &*worker.llm.log))
+    }
+
+    /// All workers' figures of the mock.
+    pub(crate) fn llm_metrics(&self) -> String {
+        print_metrics(self.workers.iter().map(|worker| &worker.llm.metrics))
     }
 
     fn merged(&self, log: impl Fn(&WorkerShared) -> &Arrivals) -> Vec<Nanos> {

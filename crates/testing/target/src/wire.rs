@@ -178,6 +178,23 @@ impl Wire {
         self.ahead.extend_from_slice(&read_later);
     }
 
+    /// Ready when the client has disconnected. Bytes that arrive instead can be read again, and
+    /// until then the end of the connection is not seen.
+    pub(crate) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if !self.ahead.is_empty() {
+            return Poll::Pending;
+        }
+        let mut space = [0; FIRST_READ];
+        let mut buffer = ReadBuf::new(&mut space);
+        match ready!(Pin::new(&mut self.transport).poll_read(cx, &mut buffer)) {
+            Ok(()) if !buffer.filled().is_empty() => {
+                self.ahead.extend_from_slice(buffer.filled());
+                Poll::Pending
+            }
+            Ok(()) | Err(_) => Poll::Ready(()),
+        }
+    }
+
     /// Closes the connection with a reset.
     pub(crate) fn reset(self) {
         self.transport.reset_at_close();

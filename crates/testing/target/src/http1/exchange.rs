@@ -2,6 +2,7 @@
 
 use super::body::AnswerBody;
 use super::port::Link;
+use super::tokens::TokenAnswer;
 use crate::answer::{
     Afterwards, Answer, AnswerPlan, Constancy, Content, Counting, RawBytes, RawEnd, Reaction,
 };
@@ -142,6 +143,16 @@ fn carry_out(
         }
         Reaction::Socket(plan) => {
             link.put_socket(plan);
+            Err(Failure::NoAnswer)
+        }
+        Reaction::Tokens(job) => {
+            let count = link.count_answer();
+            let is_last = hub.close_after().is_some_and(|last| count >= last);
+            link.put_tokens(TokenAnswer {
+                job: *job,
+                has_chunks: !manner.is_old,
+                keeps_alive: manner.keeps_alive && !is_last,
+            });
             Err(Failure::NoAnswer)
         }
         Reaction::Answer(answer) => {

@@ -1,6 +1,7 @@
 //! The stream that hyper reads and writes, and the state that a connection shares with its answers.
 
 use super::stage::Stage;
+use super::tokens::TokenAnswer;
 use crate::answer::{AnswerPlan, RawBytes};
 use crate::hub::Hub;
 use crate::upgrade::SocketPlan;
@@ -37,6 +38,8 @@ pub(super) struct Link {
     raw: RefCell<Option<RawBytes>>,
     /// The WebSocket that the last request opens.
     socket: RefCell<Option<Box<SocketPlan>>>,
+    /// The tokens to send instead of an answer of hyper's.
+    tokens: RefCell<Option<TokenAnswer>>,
 }
 
 impl Link {
@@ -72,6 +75,15 @@ impl Link {
 
     pub(super) fn take_socket(&self) -> Option<Box<SocketPlan>> {
         self.socket.borrow_mut().take()
+    }
+
+    /// Stores the tokens to send instead of an answer of hyper's.
+    pub(super) fn put_tokens(&self, answer: TokenAnswer) {
+        *self.tokens.borrow_mut() = Some(answer);
+    }
+
+    pub(super) fn take_tokens(&self) -> Option<TokenAnswer> {
+        self.tokens.borrow_mut().take()
     }
 
     /// Takes a plan that is due much later, so that hyper need not wait. Returns the plan if that

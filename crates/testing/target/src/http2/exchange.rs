@@ -1,6 +1,7 @@
 //! The handling of one request.
 
 use super::respond;
+use super::tokens;
 use crate::answer::{Afterwards, Answer, AnswerPlan, Body, Constancy, Counting, RawEnd, Reaction};
 use crate::grpc;
 use crate::grpc_code::GrpcCode;
@@ -30,6 +31,7 @@ pub(super) struct Exchange {
     hub: Rc<Hub>,
     visit: Visit,
     respond: SendResponse<Bytes>,
+    peer: Rc<Peer>,
 }
 
 impl Exchange {
@@ -73,6 +75,7 @@ impl Exchange {
             hub: Rc::clone(hub),
             visit,
             respond,
+            peer: Rc::clone(peer),
         };
         if grpc::is_call(&head.headers) {
             exchange.visit.counting = grpc::counting(target);
@@ -186,6 +189,10 @@ impl Exchange {
             }
             // Only `open` has a plan of this kind.
             Reaction::Socket(_) => self.refuse("a WebSocket needs its stream"),
+            Reaction::Tokens(job) => {
+                let flushes = Rc::clone(&self.peer.flushes);
+                tokens::send(&self.hub, &self.visit, self.respond, flushes, *job).await;
+            }
             Reaction::Answer(answer) if respond::is_quick(&answer) => {
                 self.answer_at_once(answer, plan.delay, None);
             }

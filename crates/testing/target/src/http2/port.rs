@@ -1,5 +1,6 @@
 //! The stream that h2 reads and writes.
 
+use crate::flushes::Flushes;
 use crate::wire::Wire;
 use std::cell::RefCell;
 use std::io;
@@ -19,14 +20,16 @@ struct State {
     inserted: Vec<u8>,
     /// Whether all bytes are sent, up to the end of a frame.
     is_whole: bool,
+    flushes: Rc<Flushes>,
 }
 
 impl Port {
-    pub(super) fn new(wire: Wire) -> Self {
+    pub(super) fn new(wire: Wire, flushes: Rc<Flushes>) -> Self {
         Self(Rc::new(RefCell::new(State {
             wire,
             inserted: Vec::new(),
             is_whole: true,
+            flushes,
         })))
     }
 
@@ -105,6 +108,7 @@ impl AsyncWrite for Port {
         ready!(state.poll_inserted(cx))?;
         ready!(Pin::new(&mut state.wire).poll_flush(cx))?;
         state.is_whole = true;
+        state.flushes.flushed();
         Poll::Ready(Ok(()))
     }
 

@@ -33,8 +33,9 @@ enum News {
 
 /// Serves a connection until its end.
 pub(crate) async fn serve(hub: &Rc<Hub>, wire: Wire) {
-    let port = Port::new(wire);
-    match converse(hub, &port).await {
+    let peer = Rc::new(Peer::default());
+    let port = Port::new(wire, Rc::clone(&peer.flushes));
+    match converse(hub, &port, &peer).await {
         News::Hangup => return,
         News::Refused => hub.desk.own().tallies.refused.add(1),
         News::Over | News::Requests => {}
@@ -44,7 +45,7 @@ pub(crate) async fn serve(hub: &Rc<Hub>, wire: Wire) {
     }
 }
 
-async fn converse(hub: &Rc<Hub>, port: &Port) -> News {
+async fn converse(hub: &Rc<Hub>, port: &Port, peer: &Rc<Peer>) -> News {
     let options = &hub.setup.options;
     let handshake = Builder::new()
         .initial_window_size(WINDOW_STREAM)
@@ -56,18 +57,17 @@ async fn converse(hub: &Rc<Hub>, port: &Port) -> News {
     let Ok(mut connection) = handshake.await else {
         return News::Refused;
     };
-    let peer = Rc::new(Peer::default());
     let mut accepted: Vec<Accepted> = Vec::new();
     // Streams after the last one that is served. Dropping them would reset them.
     let mut ignored = Vec::new();
     loop {
-        match poll_fn(|cx| turn(&mut connection, &peer, port, &mut accepted, cx)).await {
+        match poll_fn(|cx| turn(&mut connection, peer, port, &mut accepted, cx)).await {
             News::Requests => {}
             news => return news,
         }
         for (request, respond) in accepted.drain(..) {
             if peer.accepts(respond.stream_id(), options.goaway_after) {
-                Exchange::start(hub, &peer, request, respond);
+                Exchange::start(hub, peer, request, respond);
             } else {
                 ignored.push((request, respond));
             }

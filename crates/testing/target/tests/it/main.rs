@@ -6,6 +6,7 @@ mod faults;
 mod frames;
 mod grpc;
 mod http2;
+mod llm;
 mod refuses;
 mod serves;
 mod shop;
