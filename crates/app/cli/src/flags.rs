@@ -21,7 +21,7 @@ pub(crate) use cluster::{
 pub(crate) use compare::CompareFlags;
 pub(crate) use grpc::GrpcFlags;
 pub(crate) use http::HttpFlags;
-pub(crate) use serve::ServeFlags;
+pub(crate) use serve::{ServeFlags, parsed};
 pub(crate) use settings::{
     AttachSettings, GrpcSettings, HttpSettings, ReportSettings, ResumeSettings, RunSettings,
     SettingFlags, result_flags, with_choices,

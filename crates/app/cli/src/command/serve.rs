@@ -1,7 +1,7 @@
 //! `drumfire serve`.
 
 use crate::exit::{Exit, Failure};
-use crate::flags::ServeFlags;
+use crate::flags::{ServeFlags, parsed};
 use crate::output::{Output, why_not_written};
 use crate::signals;
 use drumfire_target::{
@@ -11,12 +11,10 @@ use drumfire_target::{
 use drumfire_units::ByteSize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::fmt;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::str::FromStr;
 
 /// Starts the server and runs it until a signal arrives.
 pub(crate) fn run(flags: &ServeFlags, output: &Output) -> Result<Exit, Failure> {
@@ -106,6 +104,7 @@ fn options(flags: &ServeFlags) -> Result<ServerOptions, Failure> {
         } else {
             Storefront::Closed
         },
+        llm: flags.llm.options()?,
         max_streams: flags.max_streams,
         goaway_after: flags.goaway_after,
     })
@@ -120,18 +119,6 @@ fn chunk_size(text: &str) -> Result<NonZeroU32, Failure> {
         .ok()
         .and_then(NonZeroU32::new)
         .ok_or_else(|| Failure::usage("--chunked: use a size from 1 byte to 4 GiB"))
-}
-
-/// The parsed value of a flag, if it is given.
-fn parsed<T: FromStr<Err: fmt::Display>>(
-    flag: &str,
-    text: Option<&str>,
-) -> Result<Option<T>, Failure> {
-    text.map(|text| {
-        text.parse()
-            .map_err(|error| Failure::usage(format!("{flag}: {error}")))
-    })
-    .transpose()
 }
 
 /// `ADDRESS:PORT`, `PORT`, `localhost:PORT` or `unix:PATH`.

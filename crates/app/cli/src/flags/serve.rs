@@ -1,5 +1,9 @@
 //! Flags of `drumfire serve`.
 
+mod llm;
+
+pub(crate) use llm::{LlmFlags, parsed};
+
 use super::number::{count, length, small_count, small_positive};
 use clap::Args;
 
@@ -101,4 +105,6 @@ pub(crate) struct ServeFlags {
     /// Refuse HTTP/2 requests after the Nth on a connection (GOAWAY)
     #[arg(long, value_name = "N", value_parser = small_positive)]
     pub(crate) goaway_after: Option<u32>,
+    #[command(flatten)]
+    pub(crate) llm: LlmFlags,
 }
