@@ -67,10 +67,12 @@ impl DueFault {
         let mut due = None;
         for fault in faults {
             if fault.chance.happens(random) {
-                due = due.or(Some(Self {
-                    kind: fault.kind,
-                    after: fault.after.unwrap_or(tokens / 2).min(tokens),
-                }));
+                due = due.or_else(|| {
+                    Some(Self {
+                        kind: fault.kind,
+                        after: fault.after.unwrap_or(tokens / 2).min(tokens),
+                    })
+                });
             }
         }
         due

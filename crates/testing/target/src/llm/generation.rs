@@ -1,5 +1,6 @@
 //! The tokens of one answer, and the events that carry them.
 
+use super::api::Api;
 use super::behaviour::LlmBehaviour;
 use super::events::EventWriter;
 use super::fault::{DueFault, StreamFaultKind};
@@ -24,13 +25,16 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// Draws the extent of the answer to a request.
+    /// Draws the extent of the answer to a request. All tokens of a completion are text.
     pub(crate) fn draw(
+        api: Api,
         request: &LlmRequest,
         behaviour: &LlmBehaviour,
         random: &mut Xoshiro256,
     ) -> Self {
+        let is_text = api == Api::Completions;
         let is_call = match &request.tool {
+            _ if is_text => false,
             Tool::Never => false,
             Tool::Always(_) => true,
             Tool::Maybe(_) => behaviour.tool_calls.happens(random),
@@ -48,7 +52,10 @@ impl Extent {
         };
         Self {
             tokens,
-            reasoning: behaviour.reasoning.min(tokens),
+            reasoning: match is_text {
+                true => 0,
+                false => behaviour.reasoning.min(tokens),
+            },
             channel: if is_call {
                 Channel::Tool
             } else {

@@ -237,7 +237,7 @@ fn generate(
     (counts, is_cut): (TokenCounts, bool),
     random: &mut Xoshiro256,
 ) -> Work {
-    let extent = Extent::draw(request, behaviour, random);
+    let extent = Extent::draw(api, request, behaviour, random);
     let tool = match &request.tool {
         Tool::Always(name) | Tool::Maybe(name) => name.clone(),
         Tool::Never => String::new(),

@@ -351,7 +351,7 @@ impl<O: Outlet> Course<'_, O> {
         Ok(())
     }
 
-    fn finish(&mut self, generation: &Generation) {
+    fn finish(&self, generation: &Generation) {
         if self.last_written.is_none() {
             self.metrics.first_token(clock::now() - self.read);
             self.metrics.tokens(generation.counts().output);

@@ -139,10 +139,10 @@ fn tool(body: &Value) -> Tool {
     let first = &body["tools"][0];
     let name = first["function"]["name"]
         .as_str()
-        .or(first["name"].as_str());
+        .or_else(|| first["name"].as_str());
     let name = name.unwrap_or("lookup").to_owned();
     let choice = &body["tool_choice"];
-    let kind = choice.as_str().or(choice["type"].as_str());
+    let kind = choice.as_str().or_else(|| choice["type"].as_str());
     match kind {
         Some("none") => Tool::Never,
         Some("required" | "any" | "function" | "tool") => Tool::Always(name),

@@ -66,10 +66,15 @@ fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-/// The log's requests, after its clocks.
+/// The log's requests, after its clocks. The server's only thread adds a request before it answers
+/// the next one.
 fn log(server: &Running) -> Vec<Value> {
-    let text = server.llm_log();
-    let mut lines = text.lines().map(parsed);
+    let reply = Client::connect(server).get("/llm/log");
+    assert_eq!(
+        reply.text().lines().count(),
+        server.llm_log().lines().count()
+    );
+    let mut lines = reply.text().lines().map(parsed);
     let clocks = lines.next().unwrap();
     assert_eq!(clocks["clock"], "CLOCK_MONOTONIC");
     assert_eq!(clocks["lost"], 0);
@@ -110,6 +115,7 @@ fn a_chat_has_its_tokens_at_the_times_of_its_laws() {
     );
     assert_eq!(data[23], "[DONE]");
     let requests = log(&server);
+    assert_eq!((requests.len(), server.llm_log().lines().count()), (1, 2));
     let request = &requests[0];
     let (due, written) = (numbers(&request["due"]), numbers(&request["written"]));
     assert_eq!(due[0], request["admitted"].as_u64().unwrap() + 5_000_000);
