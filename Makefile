@@ -23,7 +23,7 @@ export CARGO_PROFILE_DEV_BUILD_OVERRIDE_CODEGEN_UNITS ?= 1
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: toolchain demo install test peers suites receivers autobahn manifests platforms format lint unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs book tidy drawing reference deny advisories
+.PHONY: toolchain demo install test peers suites receivers autobahn manifests platforms format lint unit web packages dist dist-tools page pictures dialects bench truth tokens capture faults soak fuzz docs book tidy drawing reference deny advisories
 
 # One line that names what is missing, before anything compiles.
 toolchain:
@@ -168,6 +168,11 @@ truth: suites
 	cargo build --release --locked --package drumfire --package drumfire-bench
 	GO_WRK=$(abspath $(GO_WRK)) PANDORA=$(abspath $(PANDORA)) SLOW_COOKER=$(abspath $(SLOW_COOKER)) \
 	  cargo run --release --locked --package drumfire-bench --bin truth
+
+# Times of tokens next to the log of the mock that sent them, as in docs/truth.md#tokens.
+tokens:
+	cargo build --release --locked --package drumfire --package drumfire-bench
+	cargo run --release --locked --package drumfire-bench --bin tokens
 
 # Service times by each clock next to a packet capture of the same runs, as in
 # docs/design/01-time-and-blame.md#comparison-with-a-packet-capture.

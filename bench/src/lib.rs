@@ -20,5 +20,6 @@ pub mod stepper;
 pub mod summary;
 pub mod symbols;
 pub mod table;
+pub mod tokens;
 pub mod tool;
 pub mod truth;

@@ -1,6 +1,7 @@
 //! The mock of servers for language models, as a process, under load.
 
-use crate::support::{Process, Serve, drumfire, get, load_of};
+use crate::support::script::get;
+use crate::support::{Process, Serve, drumfire, load_of};
 use serde_json::Value;
 
 /// The number of streams.

@@ -184,9 +184,9 @@ words!(RoleChunk, "a time; use now, first or none",
 /// The place of the usage in a stream of chat or completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UsagePlace {
-    /// A chunk of its own at the end.
+    /// A separate chunk at the end.
     Last,
-    /// In every chunk, and in one of its own at the end.
+    /// Every chunk, and a separate one at the end.
     Each,
     None,
     /// In the chunk with the reason of the finish.

@@ -122,7 +122,7 @@ mod tests {
             ("a b c d e", 4),
             ("a b c x", 2),
             ("a", 0),
-            // The same block after another beginning.
+            // An equal block after another beginning.
             ("x b c d", 0),
             ("a b c d e f g h", 4),
             ("a b c d e f g h", 8),

@@ -67,7 +67,7 @@ impl EventWriter {
     }
 }
 
-/// A comment, which is no event.
+/// A comment, which clients ignore.
 pub(crate) fn comment(line: LineEnd) -> Vec<u8> {
     format!(": ping{0}{0}", line.text()).into_bytes()
 }

@@ -27,7 +27,7 @@ pub(crate) enum StreamFaultKind {
     Error,
     /// Nothing more is sent.
     Stall,
-    /// Half of a JSON object is sent as an event of its own, and the stream continues.
+    /// Half of a JSON object is sent as a separate event, and the stream continues.
     BadJson,
 }
 

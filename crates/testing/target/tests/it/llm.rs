@@ -1,5 +1,7 @@
 //! The mock of servers for language models.
 
+#![expect(clippy::unwrap_used, reason = "a client in a test")]
+
 use crate::client::{Client, Reply, start};
 use crate::frames;
 use drumfire_target::{ArrivalLog, LlmBehaviour, LlmOptions, Running, ServerOptions};
@@ -56,8 +58,8 @@ fn parsed(data: &str) -> Value {
 fn joined(body: &str, pointer: &str) -> String {
     let events = events(body).into_iter().filter(|data| *data != "[DONE]");
     let texts = events.filter_map(|data| {
-        let text = parsed(data).pointer(pointer)?.as_str().map(str::to_owned);
-        text
+        let data = parsed(data);
+        Some(data.pointer(pointer)?.as_str()?.to_owned())
     });
     texts.collect()
 }
@@ -191,10 +193,12 @@ fn every_interface_streams_and_answers_whole_over_both_protocols() {
         });
         for stream in [first.text(), second.text()] {
             assert!(events(stream).last().unwrap().contains(end), "{stream}");
-            let visible = words(&joined(stream, text));
-            // Reasoning of responses has deltas, too.
-            let expected = if target == "/v1/responses" { 5 } else { 3 };
-            assert_eq!(visible, expected, "{stream}");
+            // Reasoning of responses has the same field.
+            let visible = stream
+                .lines()
+                .filter(|line| !line.contains("reasoning_text"));
+            let visible = visible.collect::<Vec<_>>().join("\n");
+            assert_eq!(words(&joined(&visible, text)), 3, "{stream}");
         }
     }
     let requests = log(&server);
