@@ -1,24 +1,11 @@
 //! The plan of an answer, before a protocol encodes it.
 
 use crate::fault::Drip;
-use crate::upgrade::SocketPlan;
-use crate::llm::LlmJob;
 use bytes::Bytes;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::sync::LazyLock;
-
-/// What the server does with a request, and when.
-pub(crate) struct AnswerPlan {
-    /// The delay drawn from a law; shown in the answer.
-    pub(crate) delay: Option<Nanos>,
-    pub(crate) act: Reaction,
-    /// Whether an equal request gets an equal plan.
-    pub(crate) constancy: Constancy,
-    /// Whether the request is counted and logged.
-    pub(crate) counting: Counting,
-}
 
 /// Whether the plan for equal requests is equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,18 +19,6 @@ pub(crate) enum Constancy {
 pub(crate) enum Counting {
     Counted,
     Uncounted,
-}
-
-/// The server's reaction: an answer, or bytes that violate the protocol.
-pub(crate) enum Reaction {
-    /// A valid answer.
-    Answer(Answer),
-    /// Raw bytes.
-    Raw(RawBytes),
-    /// A WebSocket.
-    Socket(Box<SocketPlan>),
-    /// Tokens, each at its time.
-    Tokens(Box<LlmJob>),
 }
 
 /// Literal bytes, independent of any protocol, and the end of the stream.

@@ -1,10 +1,11 @@
 //! The handling of requests, independent of the protocol.
 
-use crate::answer::{AnswerPlan, Counting};
+use crate::answer::Counting;
 use crate::clock;
 use crate::options::{Discipline, ServerOptions};
 use crate::parameter::BadParameter;
 use crate::planner::{CallPlan, Intent, Planner};
+use crate::reaction::AnswerPlan;
 use crate::request::{RequestBody, RequestHead};
 use crate::shared::{Shared, WorkerShared};
 use crate::shop::Shop;

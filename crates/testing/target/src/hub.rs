@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::grpc::Grpc;
 use crate::known::Known;
-use crate::llm::{Batch, BatchLaw};
+use crate::llm::{Batch, LlmDesk};
 use crate::options::ServerOptions;
 use crate::shared::Shared;
 use crate::shortcuts::Shortcuts;
@@ -56,9 +56,16 @@ impl Hub {
         }
     }
 
-    /// The law of the gaps between tokens that depends on the streams in progress.
-    pub(crate) fn llm_law(&self) -> Option<BatchLaw> {
-        self.setup.options.llm.as_ref().and_then(|llm| llm.batch)
+    /// The parts that an answer with tokens uses.
+    pub(crate) fn llm_desk(&self) -> LlmDesk<'_> {
+        let own = &self.desk.own().llm;
+        LlmDesk {
+            sleeps: &self.sleeps,
+            batch: &self.batch,
+            law: self.setup.options.llm.as_ref().and_then(|llm| llm.batch),
+            log: &own.log,
+            metrics: &own.metrics,
+        }
     }
 
     /// The number of answers after which a connection is closed.

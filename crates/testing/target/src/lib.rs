@@ -56,6 +56,7 @@ mod options;
 mod parameter;
 mod peer;
 mod planner;
+mod reaction;
 mod rendered;
 mod request;
 mod server;

@@ -27,8 +27,8 @@ mod vocabulary;
 
 pub(crate) use batch::Batch;
 pub use behaviour::{BadValue, LlmBehaviour};
-pub(crate) use intent::{LlmDrawn, LlmIntent, LlmReport, LlmShared};
-pub(crate) use job::{LlmEnd, LlmJob};
+pub(crate) use intent::{LlmAnswer, LlmDrawn, LlmIntent, LlmReport, LlmShared};
+pub(crate) use job::{LlmDesk, LlmEnd, LlmJob};
 pub(crate) use log::{LlmLog, Recording, print as print_log};
 pub(crate) use metrics::{LlmMetrics, print as print_metrics};
 pub use options::{LlmOptions, ParsePrefixCacheError, PrefixCacheSize};

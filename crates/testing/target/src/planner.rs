@@ -1,16 +1,16 @@
 //! Turns a request into the plan of its answer: routes and behaviour, without a protocol.
 
 use crate::answer::{
-    Afterwards, Answer, AnswerPlan, Body, Constancy, Content, Counting, FILLER_PIECE, Pace,
-    RawBytes, RawEnd, Reaction,
+    Afterwards, Answer, Body, Constancy, Content, Counting, FILLER_PIECE, Pace, RawBytes, RawEnd,
 };
 use crate::arrivals;
 use crate::events::EventsRequest;
 use crate::fault::Chance;
 use crate::grpc_code::GrpcCode;
-use crate::llm::{LlmDrawn, LlmIntent, LlmReport, PROMPT_MAX};
+use crate::llm::{LlmAnswer, LlmDrawn, LlmIntent, LlmReport, PROMPT_MAX};
 use crate::options::Behaviour;
 use crate::parameter::{BadParameter, parse};
+use crate::reaction::{AnswerPlan, Reaction};
 use crate::request::{RequestBody, RequestHead, encode};
 use crate::shared::Shared;
 use crate::shop::{ENTRY_MAX, Shop, ShopRequest};
@@ -274,10 +274,13 @@ impl Planner {
     /// The answer of the mock.
     fn react(&mut self, intent: LlmIntent, body: &RequestBody, drawn: LlmDrawn) -> Reaction {
         let metrics = &self.shared.worker(self.index).llm.metrics;
-        match &self.shared.llm {
-            Some(llm) => intent.react(llm, metrics, &body.kept, drawn, &mut self.random),
+        let Some(llm) = &self.shared.llm else {
             // Without a mock there are no such intents.
-            None => Reaction::Raw(RawBytes::default()),
+            return Reaction::Raw(RawBytes::default());
+        };
+        match intent.answer(llm, metrics, &body.kept, drawn, &mut self.random) {
+            LlmAnswer::Ready(answer) => Reaction::Answer(answer),
+            LlmAnswer::Tokens(job) => Reaction::Tokens(job),
         }
     }
 

@@ -3,11 +3,10 @@
 use super::body::AnswerBody;
 use super::port::Link;
 use super::tokens::TokenAnswer;
-use crate::answer::{
-    Afterwards, Answer, AnswerPlan, Constancy, Content, Counting, RawBytes, RawEnd, Reaction,
-};
+use crate::answer::{Afterwards, Answer, Constancy, Content, Counting, RawBytes, RawEnd};
 use crate::clock;
 use crate::hub::Hub;
+use crate::reaction::{AnswerPlan, Reaction};
 use crate::rendered::{Rendered, render};
 use crate::request::{BODY_MAX, RequestBody, RequestHead};
 use drumfire_units::Nanos;

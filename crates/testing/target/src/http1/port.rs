@@ -2,8 +2,9 @@
 
 use super::stage::Stage;
 use super::tokens::TokenAnswer;
-use crate::answer::{AnswerPlan, RawBytes};
+use crate::answer::RawBytes;
 use crate::hub::Hub;
+use crate::reaction::AnswerPlan;
 use crate::upgrade::SocketPlan;
 use crate::wire::Wire;
 use drumfire_units::Nanos;

@@ -41,7 +41,7 @@ pub(super) async fn send(hub: &Hub, wire: &mut Wire, answer: TokenAnswer) -> Opt
         is_chunked: false,
         cut_bytes: job.behaviour.cut_bytes,
     };
-    let end = Box::pin(job.run(hub, &mut outlet)).await.ok()?;
+    let end = Box::pin(job.run(hub.llm_desk(), &mut outlet)).await.ok()?;
     let keeps_alive = outlet.keeps_alive;
     let tallies = &hub.desk.own().tallies;
     if end.is_fault() {

@@ -2,13 +2,14 @@
 
 use super::respond;
 use super::tokens;
-use crate::answer::{Afterwards, Answer, AnswerPlan, Body, Constancy, Counting, RawEnd, Reaction};
+use crate::answer::{Afterwards, Answer, Body, Constancy, Counting, RawEnd};
 use crate::grpc;
 use crate::grpc_code::GrpcCode;
 use crate::hub::Hub;
 use crate::known::Same;
 use crate::peer::Peer;
 use crate::planner::{Intent, Keying};
+use crate::reaction::{AnswerPlan, Reaction};
 use crate::rendered::{Rendered, render};
 use crate::request::{RequestBody, RequestHead};
 use crate::socket::{self, Pipe};

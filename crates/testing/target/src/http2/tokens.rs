@@ -30,7 +30,7 @@ pub(super) async fn send(
         flushes,
         cut_bytes: job.behaviour.cut_bytes,
     };
-    match Box::pin(job.run(hub, &mut outlet)).await {
+    match Box::pin(job.run(hub.llm_desk(), &mut outlet)).await {
         Ok(LlmEnd::Done) => visit.answered(afterwards),
         Ok(LlmEnd::Cut) => visit.gone(Afterwards::Cut),
         Ok(LlmEnd::Close | LlmEnd::Reset) => {

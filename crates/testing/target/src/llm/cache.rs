@@ -69,8 +69,10 @@ impl PrefixCache {
     /// The number of tokens of the prompt that are cached: its leading blocks. Afterwards, all its
     /// blocks are cached, the first ones being evicted last.
     pub(crate) fn admit(&mut self, prompt: &Prompt) -> u32 {
-        let hits = prompt.blocks.iter();
-        let hits = hits.take_while(|hash| self.uses.contains_key(hash)).count();
+        let blocks = prompt.blocks.iter();
+        let cached = blocks
+            .take_while(|hash| self.uses.contains_key(hash))
+            .count();
         for hash in prompt.blocks.iter().rev() {
             self.touch(*hash);
         }
@@ -80,7 +82,7 @@ impl PrefixCache {
             }
         }
         // At most the tokens of the prompt.
-        (hits * self.block.get()) as u32
+        (cached * self.block.get()) as u32
     }
 
     /// Forgets all blocks.
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_blocks_after_the_same_beginning_are_hits() {
+    fn whole_blocks_after_the_same_beginning_are_cached() {
         let mut cache = PrefixCache::new(size(100), size(2));
         for (text, cached) in [
             ("a b c d e", 0),

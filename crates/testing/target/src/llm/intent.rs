@@ -13,7 +13,7 @@ use super::metrics::LlmMetrics;
 use super::options::LlmOptions;
 use super::request::{LlmRequest, Mistake, Tool};
 use super::vocabulary::{Vocabulary, words};
-use crate::answer::{Afterwards, Answer, Body, Reaction};
+use crate::answer::{Afterwards, Answer, Body};
 use crate::clock;
 use crate::parameter::BadParameter;
 use crate::request::{RequestHead, pairs};
@@ -87,6 +87,12 @@ pub(crate) enum LlmReport {
     Log,
 }
 
+/// The answer to a request.
+pub(crate) enum LlmAnswer {
+    Ready(Answer),
+    Tokens(Box<LlmJob>),
+}
+
 /// The random values that a request gets as any other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LlmDrawn {
@@ -142,14 +148,14 @@ impl LlmIntent {
     }
 
     /// The answer to a request, after its body has arrived.
-    pub(crate) fn react(
+    pub(crate) fn answer(
         self,
         shared: &LlmShared,
         metrics: &LlmMetrics,
         body: &[u8],
         drawn: LlmDrawn,
         random: &mut Xoshiro256,
-    ) -> Reaction {
+    ) -> LlmAnswer {
         let api = match self.route {
             LlmRoute::Generate(api) => api,
             _ => Api::default(),
@@ -158,13 +164,13 @@ impl LlmIntent {
             (Some(status), _) => Err((status, "a failure by chance".to_owned())),
             (None, LlmRoute::Generate(api)) => {
                 let job = self.job(api, shared, metrics, (body, drawn), random);
-                job.map(|job| Reaction::Tokens(Box::new(job)))
+                job.map(|job| LlmAnswer::Tokens(Box::new(job)))
                     .map_err(|mistake| (400, mistake))
             }
-            (None, route) => side(route, shared, body).map(|body| reaction(200, &body, drawn)),
+            (None, route) => side(route, shared, body).map(|body| ready(200, &body, drawn)),
         };
         result.unwrap_or_else(|(status, mistake)| {
-            reaction(status, &api.error(error_type(status), &mistake), drawn)
+            ready(status, &api.error(error_type(status), &mistake), drawn)
         })
     }
 
@@ -278,7 +284,7 @@ fn behaviour(
 }
 
 /// An answer in JSON.
-fn reaction(status: u16, body: &Value, drawn: LlmDrawn) -> Reaction {
+fn ready(status: u16, body: &Value, drawn: LlmDrawn) -> LlmAnswer {
     let text = match body {
         Value::Null => String::new(),
         body => body.to_string(),
@@ -288,7 +294,7 @@ fn reaction(status: u16, body: &Value, drawn: LlmDrawn) -> Reaction {
         .fields
         .push(("Content-Type", "application/json".to_owned()));
     answer.afterwards = drawn.afterwards;
-    Reaction::Answer(answer)
+    LlmAnswer::Ready(answer)
 }
 
 /// The answer of a path without generation.

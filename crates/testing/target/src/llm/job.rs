@@ -6,13 +6,13 @@ use super::behaviour::{LlmBehaviour, RoleChunk};
 use super::events::comment;
 use super::fault::StreamFaultKind;
 use super::generation::{Generation, Step};
-use super::log::{LlmRecord, Recording};
+use super::log::{LlmLog, LlmRecord, Recording};
 use super::metrics::LlmMetrics;
 use super::outlet::{LlmHead, Outlet, Rest};
 use super::timing::BatchLaw;
 use crate::answer::Afterwards;
 use crate::clock;
-use crate::hub::Hub;
+use crate::sleeps::Sleeps;
 use crate::stream::Gone;
 use drumfire_units::{Nanos, Xoshiro256};
 use std::future::poll_fn;
@@ -43,6 +43,17 @@ pub(crate) enum Work {
     Ready(String),
 }
 
+/// The parts of a worker that an answer uses.
+#[derive(Clone, Copy)]
+pub(crate) struct LlmDesk<'a> {
+    pub(crate) sleeps: &'a Rc<Sleeps>,
+    pub(crate) batch: &'a Rc<Batch>,
+    /// The law of the gaps between tokens that depends on the streams in progress.
+    pub(crate) law: Option<BatchLaw>,
+    pub(crate) log: &'a Arc<LlmLog>,
+    pub(crate) metrics: &'a LlmMetrics,
+}
+
 /// How an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LlmEnd {
@@ -65,21 +76,22 @@ impl LlmEnd {
 
 impl LlmJob {
     /// Sends the answer.
-    pub(crate) async fn run<O: Outlet>(self, hub: &Hub, outlet: &mut O) -> Result<LlmEnd, Gone> {
-        let own = &hub.desk.own().llm;
-        let recording = Rc::new(Recording::new(&own.log, self.record.clone()));
+    pub(crate) async fn run<O: Outlet>(
+        self,
+        desk: LlmDesk<'_>,
+        outlet: &mut O,
+    ) -> Result<LlmEnd, Gone> {
+        let recording = Rc::new(Recording::new(desk.log, self.record.clone()));
         let mut course = Course {
-            hub,
+            desk,
             outlet,
             recording: Rc::clone(&recording),
-            metrics: &own.metrics,
-            batch: Rc::clone(&hub.batch),
             read: self.record.read,
             last_written: None,
             ping: None,
         };
         let result = course.run(self).await;
-        own.metrics.set_load(&hub.batch);
+        desk.metrics.set_load(desk.batch);
         if result.is_err() {
             recording.ended("cancelled");
         }
@@ -89,11 +101,9 @@ impl LlmJob {
 
 /// An answer in progress.
 struct Course<'a, O> {
-    hub: &'a Hub,
+    desk: LlmDesk<'a>,
     outlet: &'a mut O,
     recording: Rc<Recording>,
-    metrics: &'a LlmMetrics,
-    batch: Rc<Batch>,
     read: Nanos,
     last_written: Option<Nanos>,
     ping: Option<Ping>,
@@ -140,10 +150,10 @@ impl Schedule {
 
 impl<O: Outlet> Course<'_, O> {
     async fn run(&mut self, job: LlmJob) -> Result<LlmEnd, Gone> {
-        let Ok(mut seat) = self.batch.join(job.start) else {
+        let Ok(mut seat) = self.desk.batch.join(job.start) else {
             return self.refuse(&job).await;
         };
-        self.metrics.set_load(&self.batch);
+        self.desk.metrics.set_load(self.desk.batch);
         let mut work = job.work;
         if let (Work::Stream(generation), RoleChunk::Now) = (&mut work, job.behaviour.role_chunk) {
             self.outlet.open(&stream_head(&job.record))?;
@@ -152,12 +162,12 @@ impl<O: Outlet> Course<'_, O> {
         }
         let admitted = unless_gone(self.outlet, seat.taken()).await?;
         self.recording.admitted(admitted);
-        self.metrics.set_load(&self.batch);
+        self.desk.metrics.set_load(self.desk.batch);
         let mut schedule = Schedule {
             due: admitted + job.ttft,
-            law: self.hub.llm_law(),
+            law: self.desk.law,
             behaviour: job.behaviour,
-            batch: Rc::clone(&self.batch),
+            batch: Rc::clone(self.desk.batch),
             random: job.random,
         };
         let result = match work {
@@ -308,7 +318,7 @@ impl<O: Outlet> Course<'_, O> {
         self.outlet
             .write(body.as_bytes(), Rest::None, &self.recording)
             .await?;
-        self.metrics.ended(None, clock::now() - self.read);
+        self.desk.metrics.ended(None, clock::now() - self.read);
         self.recording.ended("done");
         Ok(LlmEnd::Done)
     }
@@ -342,10 +352,10 @@ impl<O: Outlet> Course<'_, O> {
         if tokens > 0 {
             let now = clock::now();
             match self.last_written {
-                None => self.metrics.first_token(now - self.read),
-                Some(last) => self.metrics.gap(now - last),
+                None => self.desk.metrics.first_token(now - self.read),
+                Some(last) => self.desk.metrics.gap(now - last),
             }
-            self.metrics.tokens(tokens);
+            self.desk.metrics.tokens(tokens);
             self.last_written = Some(now);
         }
         Ok(())
@@ -353,25 +363,25 @@ impl<O: Outlet> Course<'_, O> {
 
     fn finish(&self, generation: &Generation) {
         if self.last_written.is_none() {
-            self.metrics.first_token(clock::now() - self.read);
-            self.metrics.tokens(generation.counts().output);
+            self.desk.metrics.first_token(clock::now() - self.read);
+            self.desk.metrics.tokens(generation.counts().output);
         }
         let time = clock::now() - self.read;
-        self.metrics.ended(Some(generation.finish()), time);
+        self.desk.metrics.ended(Some(generation.finish()), time);
         self.recording.ended("done");
     }
 
     /// Sleeps until a time, and sends the comments that are due before.
     async fn wait(&mut self, due: Nanos) -> Result<(), Gone> {
         while let Some(ping) = self.ping.as_mut().filter(|ping| ping.due < due) {
-            let sleep = self.hub.sleeps.until(ping.due);
+            let sleep = self.desk.sleeps.until(ping.due);
             unless_gone(self.outlet, sleep).await?;
             self.outlet
                 .write(&ping.bytes, Rest::More, &self.recording)
                 .await?;
             ping.due += ping.interval;
         }
-        let sleep = self.hub.sleeps.until(due);
+        let sleep = self.desk.sleeps.until(due);
         unless_gone(self.outlet, sleep).await
     }
 }

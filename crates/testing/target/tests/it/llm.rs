@@ -441,7 +441,7 @@ fn a_stream_fails_where_it_is_told() {
 }
 
 #[test]
-fn prompts_hit_the_cache_in_whole_blocks() {
+fn prompts_are_cached_in_whole_blocks() {
     let mut options = mock(&[("ttft", "prefill:1ms+1ms/token")]);
     options.llm.as_mut().unwrap().prefix_cache = Some("100,2".parse().unwrap());
     let server = start(options);
