@@ -6,6 +6,7 @@
 //! Constructors check, and later code does not check again. The files that a plan refers to are
 //! read before the run and arrive here as bytes.
 
+mod arrivals;
 mod call;
 mod choice;
 mod command;
@@ -42,6 +43,7 @@ mod value;
 mod variables;
 mod warmup;
 
+pub use arrivals::{Arrivals, ArrivalsError, Shape};
 pub use call::{
     Call, CallKind, CallStatuses, Direction, MessageCompression, ReplyCheck, ReplyError, Streaming,
 };
@@ -63,7 +65,7 @@ pub use http::{
 };
 pub use life::{Churn, ChurnError, Life};
 pub use llm::{EventClass, Finish, LlmApi, LlmError, Slo, SloLimit, SloTime, TokenUsage};
-pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, ReadTrace, Sequence, Stop};
+pub use load::{Drain, LatePolicy, Law, LawError, Load, ReadTrace, Sequence, Stop};
 pub use modest::{CERTAIN_RATE, MODEST_COUNT, MODEST_RATE, is_extreme, is_modest};
 pub use nearest::{nearest, suggestion, suggestion_of};
 pub use no_proxy::NoProxy;

@@ -4,7 +4,7 @@ mod law_text;
 
 pub use law_text::ReadTrace;
 
-use crate::Pause;
+use crate::{Arrivals, Pause};
 use drumfire_units::{Nanos, Rate};
 
 /// One piece of a rate law. Times are spans from the piece's own start.
@@ -77,16 +77,6 @@ pub enum Law {
 /// Consecutive pieces with exact boundaries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence(pub Vec<Law>);
-
-/// How arrivals are spread at a given rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arrivals {
-    /// Evenly, exactly by the law.
-    #[default]
-    Constant,
-    /// As a Poisson process of the same rate, with the plan's seed.
-    Poisson,
-}
 
 /// The treatment of an arrival if no connection is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,6 +6,10 @@ use std::fmt;
 /// share does not depend on the number of workers. At this rate, drawing takes a tenth of its time.
 pub const RANDOM_RATE_MAX: u64 = 10_000_000;
 
+/// The maximum number of arrivals per second with gamma gaps, of which a draw takes several times as
+/// long as an exponential gap.
+pub const GAMMA_RATE_MAX: u64 = 2_000_000;
+
 /// The reason why a sequence can't be scheduled; pieces are numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,11 +36,13 @@ pub enum ScheduleError {
         /// The number of the piece.
         piece: usize,
     },
-    /// A piece has more than [`RANDOM_RATE_MAX`] random arrivals per second; random arrivals are
-    /// drawn one by one.
+    /// A piece has more random arrivals per second than [`RANDOM_RATE_MAX`] or [`GAMMA_RATE_MAX`];
+    /// random arrivals are drawn one by one.
     TooManyDraws {
         /// The number of the piece.
         piece: usize,
+        /// The maximum.
+        most: u64,
     },
     /// Two rates of one piece have no common denominator below 2^62.
     TooFine {
@@ -93,12 +99,11 @@ impl fmt::Display for ScheduleError {
                 piece + 1,
                 Self::STEPS_MAX
             ),
-            Self::TooManyDraws { piece } => write!(
+            Self::TooManyDraws { piece, most } => write!(
                 f,
-                "part {} of the load has more than {} random arrivals per second; lower the rate or \
-                 use constant arrivals",
-                piece + 1,
-                RANDOM_RATE_MAX
+                "part {} of the load has more than {most} random arrivals per second; lower the rate \
+                 or use constant arrivals",
+                piece + 1
             ),
             Self::TooFine { piece } => write!(
                 f,

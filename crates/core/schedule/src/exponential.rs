@@ -1,20 +1,30 @@
 //! Exponential gaps from a seed, with integers only: equal on every platform.
 
-use crate::level::Level;
+use crate::level::{Level, TWO_TO_64};
 use drumfire_units::Xoshiro256;
 
 /// The gaps of a Poisson process with rate 1, in units of 2^-64.
 #[derive(Clone, Debug)]
-pub(crate) struct Gaps {
+pub(crate) struct Exponential {
     words: Xoshiro256,
 }
 
-impl Gaps {
+impl Exponential {
     /// The gaps for `seed`.
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             words: Xoshiro256::new(seed, 0),
         }
+    }
+
+    /// An exponential variate with mean 1, as a number.
+    pub(crate) fn number(&mut self) -> f64 {
+        self.draw() as f64 / TWO_TO_64
+    }
+
+    /// A number from -1 to below 1, in steps of 2^-53.
+    pub(crate) fn signed(&mut self) -> f64 {
+        2.0 * self.words.unit() - 1.0
     }
 
     /// An exponential variate with mean 1, by von Neumann's comparison method (1951).
@@ -51,10 +61,8 @@ mod tests {
     use super::*;
 
     fn draws(seed: u64, count: usize) -> Vec<f64> {
-        let mut gaps = Gaps::new(seed);
-        (0..count)
-            .map(|_| gaps.draw() as f64 / crate::level::TWO_TO_64)
-            .collect()
+        let mut gaps = Exponential::new(seed);
+        (0..count).map(|_| gaps.number()).collect()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A point on the axis of arrival counts, including points between whole counts.
 
-/// A point on the axis of counts, in arrivals in units of 2^-64, so that a Poisson process can have
+/// A point on the axis of counts, in arrivals in units of 2^-64, so that a random process can have
 /// points between two whole counts.
 pub(crate) type Level = u128;
 

@@ -20,6 +20,8 @@ mod course;
 mod curve;
 mod error;
 mod exponential;
+mod gamma;
+mod gaps;
 mod level;
 mod piece;
 mod ratio;
@@ -30,6 +32,6 @@ mod stairs;
 mod wide;
 
 pub use course::{Course, CourseChange};
-pub use error::{RANDOM_RATE_MAX, ScheduleError};
+pub use error::{GAMMA_RATE_MAX, RANDOM_RATE_MAX, ScheduleError};
 pub use schedule::Schedule;
 pub use segment::{Due, Next, Segment, share};

@@ -1,8 +1,8 @@
 //! A whole schedule: a sequence of pieces.
 
-use crate::exponential::Gaps;
+use crate::gaps::Gaps;
 use crate::piece::{Piece, PieceKind, Pieces};
-use crate::{Next, RANDOM_RATE_MAX, ScheduleError, Segment};
+use crate::{GAMMA_RATE_MAX, Next, RANDOM_RATE_MAX, ScheduleError, Segment};
 use drumfire_plan::{Arrivals, Sequence};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -15,8 +15,10 @@ use std::sync::Arc;
 /// With [`Arrivals::Poisson`], the arrivals of each `const`, `line`, `step` and `sine` piece form a
 /// Poisson process with the piece's rate: unit-rate exponential gaps from the seed are summed
 /// without rounding and mapped through the inverse of N(t). The first gap of a piece starts at the
-/// start of the piece, which has no effect on the process, because it is memoryless. `once` and
-/// `trace` are unchanged. Arrivals depend only on the seed, and not on the number of workers.
+/// start of the piece, which has no effect on the process, because it is memoryless.
+/// [`Arrivals::Gamma`] does the same with gamma gaps of mean 1, so that the first arrival of each
+/// piece is due after a whole gap. `once` and `trace` are unchanged. Arrivals depend only on the
+/// seed, and not on the number of workers.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     pieces: Arc<[Piece]>,
@@ -24,31 +26,33 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Compiles a sequence; `seed` has an effect only with [`Arrivals::Poisson`].
+    /// Compiles a sequence; `seed` has no effect with [`Arrivals::Constant`].
     ///
     /// # Errors
     /// If the sequence is empty, a piece other than the last has no end, or a limit of
     /// [`ScheduleError`] is exceeded.
     pub fn new(sequence: &Sequence, arrivals: Arrivals, seed: u64) -> Result<Self, ScheduleError> {
         let mut pieces = Pieces::default();
+        let most = match arrivals {
+            Arrivals::Constant => None,
+            Arrivals::Poisson => Some(RANDOM_RATE_MAX),
+            Arrivals::Gamma(_) => Some(GAMMA_RATE_MAX),
+        };
         for (place, law) in sequence.0.iter().enumerate() {
             pieces.push_law(law, place)?;
-            if arrivals == Arrivals::Poisson && pieces.has_faster_than(RANDOM_RATE_MAX) {
-                return Err(ScheduleError::TooManyDraws { piece: place });
+            if let Some(most) = most.filter(|most| pieces.has_faster_than(*most)) {
+                return Err(ScheduleError::TooManyDraws { piece: place, most });
             }
         }
         Ok(Self {
             pieces: pieces.finish()?,
-            gaps: match arrivals {
-                Arrivals::Constant => None,
-                Arrivals::Poisson => Some(Gaps::new(seed)),
-            },
+            gaps: Gaps::new(arrivals, seed),
         })
     }
 
     /// The time when arrival `n` is due, or `None` if the schedule has fewer arrivals.
     ///
-    /// Constant arrivals take one inversion; a Poisson process is drawn from its start.
+    /// Constant arrivals take one inversion; a random process is drawn from its start.
     #[must_use]
     pub fn start_of(&self, n: u64) -> Option<Nanos> {
         if self.gaps.is_some() {

@@ -2,7 +2,7 @@
 
 mod skip;
 
-use crate::exponential::Gaps;
+use crate::gaps::Gaps;
 use crate::level::Level;
 use crate::piece::{Piece, PieceKind};
 use drumfire_units::Nanos;
@@ -50,7 +50,7 @@ pub struct Segment {
     base: u64,
     limit: u64,
     until: Nanos,
-    poisson: Option<Poisson>,
+    process: Option<Process>,
 }
 
 /// The method to find the next arrival of the current piece.
@@ -59,7 +59,7 @@ enum Walk {
     Even(Even),
     /// One inversion or lookup for each arrival.
     Inverse,
-    Poisson,
+    Random,
 }
 
 /// A constant rate as quotient and remainder: `at + remainder/events` is the exact time.
@@ -86,7 +86,7 @@ impl Even {
 
 /// A random process. Every worker draws all of its arrivals.
 #[derive(Clone, Debug)]
-struct Poisson {
+struct Process {
     seeded: Gaps,
     gaps: Gaps,
     level: Level,
@@ -99,7 +99,7 @@ struct Poisson {
 impl Segment {
     pub(crate) fn new(pieces: Arc<[Piece]>, gaps: Option<Gaps>, worker: u32, of: u32) -> Self {
         assert!(worker < of, "worker {worker} of {of}");
-        let poisson = gaps.map(|gaps| Poisson {
+        let process = gaps.map(|gaps| Process {
             seeded: gaps.clone(),
             gaps,
             level: 0,
@@ -117,7 +117,7 @@ impl Segment {
             base: 0,
             limit: u64::MAX,
             until: Nanos::MAX,
-            poisson,
+            process,
         };
         segment.enter();
         segment
@@ -143,8 +143,8 @@ impl Segment {
     pub(crate) fn whole(&self) -> Self {
         let mut whole = self.clone();
         (whole.worker, whole.of) = (0, 1);
-        if let Some(poisson) = &mut whole.poisson {
-            poisson.turn = 0;
+        if let Some(process) = &mut whole.process {
+            process.turn = 0;
         }
         whole
     }
@@ -174,8 +174,8 @@ impl Segment {
     fn restart(mut self) -> Self {
         self.position = 0;
         self.base = 0;
-        if let Some(poisson) = &mut self.poisson {
-            poisson.gaps = poisson.seeded.clone();
+        if let Some(process) = &mut self.process {
+            process.gaps = process.seeded.clone();
         }
         self.enter();
         self
@@ -186,7 +186,7 @@ impl Segment {
         match (self.next, &self.walk) {
             (Next::End, _) => {}
             (Next::Unlimited { .. }, _) => self.enter_following(self.base),
-            (Next::At(_), Walk::Poisson) => {
+            (Next::At(_), Walk::Random) => {
                 if let Some(after) = self.draw() {
                     self.enter_following(after);
                 }
@@ -230,7 +230,7 @@ impl Segment {
                     };
                     return;
                 }
-                PieceKind::Curve(_) if self.poisson.is_some() => {
+                PieceKind::Curve(_) if self.process.is_some() => {
                     self.start_process();
                     match self.draw() {
                         Some(drawn) => after = drawn,
@@ -294,12 +294,12 @@ impl Segment {
 
     /// Starts the random process of the current piece.
     fn start_process(&mut self) {
-        self.walk = Walk::Poisson;
-        if let Some(poisson) = &mut self.poisson {
-            poisson.level = 0;
-            poisson.index = self.base;
+        self.walk = Walk::Random;
+        if let Some(process) = &mut self.process {
+            process.level = 0;
+            process.index = self.base;
             let turn = self.base % u64::from(self.of);
-            poisson.turn = u32::try_from(turn).unwrap_or_default(); // below `of`
+            process.turn = u32::try_from(turn).unwrap_or_default(); // below `of`
         }
     }
 
@@ -308,18 +308,18 @@ impl Segment {
     fn draw(&mut self) -> Option<u64> {
         self.next = Next::End;
         let piece = &self.pieces[self.position];
-        let (Some(poisson), PieceKind::Curve(curve)) = (&mut self.poisson, &piece.kind) else {
+        let (Some(process), PieceKind::Curve(curve)) = (&mut self.process, &piece.kind) else {
             return None;
         };
-        while poisson.index < self.limit {
-            poisson.level = poisson.level.saturating_add(poisson.gaps.draw());
-            if poisson.level >= piece.end_level {
-                return Some(poisson.index);
+        while process.index < self.limit {
+            process.level = process.level.saturating_add(process.gaps.draw());
+            if process.level >= piece.end_level {
+                return Some(process.index);
             }
-            let (index, turn) = (poisson.index, poisson.turn);
-            poisson.pass(self.of);
+            let (index, turn) = (process.index, process.turn);
+            process.pass(self.of);
             if turn == self.worker {
-                let at = curve.inverse(poisson.level, piece.span())?;
+                let at = curve.inverse(process.level, piece.span())?;
                 let at = Nanos(piece.start + at);
                 if at < self.until {
                     self.next = Next::At(Due { index, at });
@@ -331,7 +331,7 @@ impl Segment {
     }
 }
 
-impl Poisson {
+impl Process {
     /// Counts an arrival.
     #[inline]
     fn pass(&mut self, of: u32) {

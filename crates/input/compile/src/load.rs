@@ -325,7 +325,12 @@ fn open(written: &Written, replay: Option<Replay>, scope: &mut Scope<'_>) -> Loa
 
 /// A load of arrivals by a law for each user.
 fn per_user(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
-    if let (Arrivals::Poisson, Some(text)) = (arrivals(written, scope), &written.arrivals) {
+    let arrivals = arrivals(written, scope);
+    if let Some(text) = written
+        .arrivals
+        .as_ref()
+        .filter(|_| arrivals != Arrivals::Constant)
+    {
         let message = "the arrivals of each user are evenly spaced; for random arrivals, leave out \
                        `rate_per` and set the rate of all users";
         scope.found.add(&text.place, message);
@@ -358,11 +363,7 @@ fn rate(written: &Written, scope: &mut Scope<'_>) -> Sequence {
 
 /// How arrivals are spread; the default is evenly.
 fn arrivals(written: &Written, scope: &mut Scope<'_>) -> Arrivals {
-    let words = [
-        ("constant", Arrivals::Constant),
-        ("poisson", Arrivals::Poisson),
-    ];
-    let arrivals = scope.word(written.arrivals.as_ref(), &words, "kind of arrivals");
+    let arrivals = scope.found.parse(written.arrivals.as_ref());
     arrivals.unwrap_or_default()
 }
 

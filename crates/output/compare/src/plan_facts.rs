@@ -27,7 +27,7 @@
 use drumfire_measure::{
     Asked, AskedBody, AskedCall, AskedLoad, AskedRequest, AskedStep, AskedTransport, RunInfo,
 };
-use drumfire_plan::{Arrivals, Growth, HttpVersion, KeepAlive, LatePolicy, Life, secret};
+use drumfire_plan::{Growth, HttpVersion, KeepAlive, LatePolicy, Life, secret};
 use drumfire_units::Nanos;
 
 /// A key of a plan with its text. Texts may contain secrets in URLs and headers: mask them with
@@ -192,11 +192,7 @@ impl Settings {
         match load {
             AskedLoad::Open { law, arrivals, .. } => {
                 self.push("load.rate", law.to_string());
-                let arrivals = match arrivals {
-                    Arrivals::Constant => "constant",
-                    Arrivals::Poisson => "poisson",
-                };
-                self.push("load.arrivals", arrivals.to_owned());
+                self.push("load.arrivals", arrivals.to_string());
             }
             AskedLoad::PerUser { users, law, .. } => {
                 self.push("load.users", users.to_string());

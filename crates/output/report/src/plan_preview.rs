@@ -189,8 +189,14 @@ impl<'a> Preview<'a> {
         match &self.pool.load {
             Load::Open { rate, arrivals, .. } => {
                 facts.push(format!("open model: {}", Rates::from_sequence(rate)));
-                if *arrivals == Arrivals::Poisson {
-                    facts.push("random arrivals".to_owned());
+                match arrivals {
+                    Arrivals::Constant => {}
+                    Arrivals::Poisson => facts.push("random arrivals".to_owned()),
+                    Arrivals::Gamma(shape) => {
+                        facts.push(format!("gamma arrivals of shape {shape}"))
+                    }
+                }
+                if *arrivals != Arrivals::Constant {
                     about = "about ";
                 }
             }

@@ -7,7 +7,7 @@ const URLS: &str = "URLs to request in turn; @FILE reads a list, one per line, @
                     or a plan file: YAML, JSON or TOML; or a `drumfire grpc` command line";
 const CONNECTIONS: &str =
     "Exactly N connections, opened in advance [default: as needed, up to 1000]";
-const ARRIVALS: &str = "Spacing of arrivals: constant or poisson [default: poisson]";
+const ARRIVALS: &str = "Spacing of arrivals: constant, poisson, or gamma:K [default: poisson]";
 const STREAMS: &str = "Concurrent requests on each HTTP/2 connection, up to the server's limit \
                        [default: 100]";
 const JSON: &str = "Write the result as JSON; - is stdout, instead of the text report";

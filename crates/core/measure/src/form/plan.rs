@@ -7,7 +7,7 @@ use super::{Form, FormError, Input, push_number};
 use crate::form;
 use drumfire_plan::{
     Arrivals, Change, Churn, Command, Comparison, Finding, Finish, Growth, HttpVersion, KeepAlive,
-    LatePolicy, Law, Life, LlmError, Metric, Pause, Role, Sequence, Slo, SloLimit, SloTime, Stage,
+    LatePolicy, Law, Life, LlmError, Metric, Pause, Role, Sequence, Shape, Slo, SloLimit, SloTime, Stage,
     StopReason, Streaming, Threshold, Timeouts, Times, UserSteps, VariableId, Warmup,
 };
 use drumfire_units::{Nanos, Rate};
@@ -65,7 +65,20 @@ form! {
 }
 
 form! { enum LatePolicy { 0 => Queue, 1 => Drop(after), 2 => Skip } }
-form! { enum Arrivals { 0 => Constant, 1 => Poisson } }
+form! { enum Arrivals { 0 => Constant, 1 => Poisson, 2 => Gamma(shape) } }
+
+/// The shape in thousandths.
+impl Form for Shape {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        form::write(&value.thousandths(), out);
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        let shape = Self::from_thousandths(form::read(input)?);
+        shape.ok_or(FormError::Malformed("the shape of a gamma distribution"))
+    }
+}
+
 form! { enum Growth { 0 => Ahead, 1 => AsNeeded } }
 form! { enum HttpVersion { 0 => Http1, 1 => Http2 } }
 form! { enum KeepAlive { 0 => Yes, 1 => AtMost(limit), 2 => No } }

@@ -5,8 +5,8 @@ use drumfire_measure::{
     AskedStep, AskedStop, AskedTransport, LISTED_MAX, Listed,
 };
 use drumfire_plan::{
-    Arrivals, Churn, Expect, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, Streaming,
-    Timeouts, UserSteps, VariableId,
+    Arrivals, Churn, Expect, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, Shape,
+    Streaming, Timeouts, UserSteps, VariableId,
 };
 use drumfire_units::Nanos;
 
@@ -60,7 +60,11 @@ impl Choices {
         match self.below(3) {
             0 => AskedLoad::Open {
                 law: self.law(),
-                arrivals: self.pick(&[Arrivals::Constant, Arrivals::Poisson]),
+                arrivals: self.pick(&[
+                    Arrivals::Constant,
+                    Arrivals::Poisson,
+                    Arrivals::Gamma(Shape::from_thousandths(500).expect("a shape")),
+                ]),
                 late: self.late(),
             },
             1 => AskedLoad::Closed {

@@ -6,7 +6,7 @@ use drumfire_units::Nanos;
 impl Segment {
     /// Skips this share's arrivals that are due before `end`, and unlimited pieces that end by
     /// then. Returns the number of skipped arrivals. Takes one inversion for each piece, at any
-    /// rate; a Poisson process is drawn.
+    /// rate; a random process is drawn.
     pub fn skip_before(&mut self, end: Nanos) -> u64 {
         let mut passed = 0;
         loop {
@@ -23,7 +23,7 @@ impl Segment {
     }
 
     /// Skips at most `at_most` of this share's arrivals in the current piece that are due before
-    /// `end`, but not the last of them. Returns the number of skipped arrivals. A Poisson process
+    /// `end`, but not the last of them. Returns the number of skipped arrivals. A random process
     /// does not move, and neither does a segment that is not at an arrival.
     pub fn skip_to_last_before(&mut self, end: Nanos, at_most: u64) -> u64 {
         match (self.next, &self.walk) {
@@ -37,13 +37,13 @@ impl Segment {
     }
 
     /// The number of this worker's arrivals in the current piece that are due before `end`,
-    /// including the next one, which must be due before `end`. For a Poisson process only the next
+    /// including the next one, which must be due before `end`. For a random process only the next
     /// one is counted.
     fn count_in_piece(&self, end: Nanos) -> u64 {
         let Next::At(due) = self.next else {
             return 0;
         };
-        if matches!(self.walk, Walk::Poisson) {
+        if matches!(self.walk, Walk::Random) {
             return 1;
         }
         let piece = &self.pieces[self.position];

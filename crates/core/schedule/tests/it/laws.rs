@@ -1,7 +1,7 @@
 //! All laws, compared with tables and with big integer arithmetic.
 
 use drumfire_plan::{Arrivals, Law, Sequence};
-use drumfire_schedule::{Schedule, ScheduleError};
+use drumfire_schedule::{RANDOM_RATE_MAX, Schedule, ScheduleError};
 use drumfire_units::{Nanos, Rate};
 use num_bigint::BigUint;
 use proptest::prelude::*;
@@ -186,7 +186,10 @@ fn random_arrivals_have_a_bound() {
     for (law, fits) in cases {
         let sequence = Sequence(vec![law]);
         let random = Schedule::new(&sequence, Arrivals::Poisson, 0).err();
-        let error = ScheduleError::TooManyDraws { piece: 0 };
+        let error = ScheduleError::TooManyDraws {
+            piece: 0,
+            most: RANDOM_RATE_MAX,
+        };
         assert_eq!(random, (!fits).then_some(error), "{sequence:?}");
         assert!(Schedule::new(&sequence, Arrivals::Constant, 0).is_ok());
     }

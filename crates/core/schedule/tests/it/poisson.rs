@@ -1,40 +1,14 @@
 //! Poisson arrivals, compared with the distributions that define them, with fixed seeds.
 
+use crate::random::{CRITICAL, distance, gaps, starts as starts_of};
 use drumfire_plan::{Arrivals, Law, Sequence};
 use drumfire_schedule::{Next, Schedule};
 use drumfire_units::{Nanos, Rate};
 
-/// Starts in seconds.
+/// Starts of a Poisson process in seconds.
 fn starts(law: Law, seed: u64, count: usize) -> Vec<f64> {
-    let sequence = Sequence(vec![law]);
-    let schedule = Schedule::new(&sequence, Arrivals::Poisson, seed).expect("a schedule");
-    let mut segment = schedule.segment(0, 1);
-    let mut starts = Vec::new();
-    while let Next::At(due) = segment.peek() {
-        if starts.len() == count {
-            break;
-        }
-        starts.push(due.at.as_secs_f64());
-        segment.advance();
-    }
-    starts
+    starts_of(law, Arrivals::Poisson, seed, count)
 }
-
-/// The distance of Kolmogorov and Smirnov between a sample and a distribution, times √n.
-fn distance(mut sample: Vec<f64>, distribution: impl Fn(f64) -> f64) -> f64 {
-    sample.sort_by(f64::total_cmp);
-    let n = sample.len() as f64;
-    let gap = |(k, x): (usize, &f64)| {
-        let exact = distribution(*x);
-        (exact - k as f64 / n)
-            .abs()
-            .max(((k + 1) as f64 / n - exact).abs())
-    };
-    sample.iter().enumerate().map(gap).fold(0.0, f64::max) * n.sqrt()
-}
-
-/// The critical value at 1 %.
-const CRITICAL: f64 = 1.63;
 
 #[test]
 fn a_constant_rate_gives_a_poisson_process() {
@@ -44,7 +18,7 @@ fn a_constant_rate_gives_a_poisson_process() {
             duration: Nanos::MAX,
         };
         let starts = starts(law, seed, 200_000);
-        let gaps: Vec<_> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let gaps = gaps(&starts);
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         assert!((mean * 1000.0 - 1.0).abs() < 0.01, "seed {seed}: {mean}");
         let d = distance(gaps, |gap| 1.0 - (-1000.0 * gap).exp());

@@ -1,6 +1,6 @@
 //! Laws for property tests.
 
-use drumfire_plan::{Arrivals, Law, Sequence};
+use drumfire_plan::{Arrivals, Law, Sequence, Shape};
 use drumfire_units::{Nanos, Rate};
 use proptest::prelude::*;
 
@@ -57,5 +57,10 @@ pub(crate) fn any_sequence() -> impl Strategy<Value = Sequence> {
 }
 
 pub(crate) fn any_arrivals() -> impl Strategy<Value = Arrivals> {
-    prop_oneof![Just(Arrivals::Constant), Just(Arrivals::Poisson)]
+    let shape = (10..10_000_u32).prop_filter_map("a shape", Shape::from_thousandths);
+    prop_oneof![
+        Just(Arrivals::Constant),
+        Just(Arrivals::Poisson),
+        shape.prop_map(Arrivals::Gamma)
+    ]
 }

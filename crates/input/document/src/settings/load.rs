@@ -13,9 +13,9 @@ table! {
                 "Open model: a rate (500/s, 90/m, 0.2/s) or a law such as `line(5,200,60s) const(200,5m)` [default: 10/s if -c, -u and -n are absent]").first();
         rate_per: Option<Text> =
             "`all` (the default): the rate is for all users together; `user`: each of the `users` follows the rate on its own, from its start";
-        arrivals: Option<Text> = "How arrivals are spaced at the rate: `constant` or `poisson`",
+        arrivals: Option<Text> = "How arrivals are spaced at the rate: `constant`, `poisson`, or `gamma:K`, whose gaps have a gamma distribution of shape K, such as `gamma:0.5` for bursts",
             Flag::new(Group::Load, "--arrivals <KIND>",
-                "Spacing of arrivals: constant or poisson [default: constant]").choices(&["constant", "poisson"]);
+                "Spacing of arrivals: constant, poisson, or gamma:K, which comes in bursts for K below 1 [default: constant]").choices(&["constant", "poisson", "gamma:0.5"]);
         late: Option<Text> =
             "When no connection is free: `queue` the request, `skip` it, or drop it after a time, as in `drop(2s)`",
             Flag::new(Group::Load, "--late <POLICY>",

@@ -54,6 +54,10 @@ impl<'a> AskedWords<'a> {
                 arrivals: Arrivals::Poisson,
                 ..
             }) => words.push("Poisson arrivals".to_owned()),
+            Some(AskedLoad::Open {
+                arrivals: Arrivals::Gamma(shape),
+                ..
+            }) => words.push(format!("gamma arrivals of shape {shape}")),
             Some(AskedLoad::Closed { think, pace, .. }) => {
                 match think.fixed() {
                     Some(Nanos::ZERO) => {}
