@@ -20,6 +20,7 @@ pub use range::Range;
 pub use row_reader::FeedFormat;
 
 use crate::ReadAt;
+use crate::prompts::{self, Prompts};
 use drumfire_plan::DataError;
 use json_rows::JsonColumns;
 pub(crate) use json_values::{JsonNext, JsonValues};
@@ -59,6 +60,7 @@ enum Table {
     Stored(Arc<StoredRows>),
     Range(Range),
     Generated(Generated),
+    Prompts(Arc<Prompts>),
 }
 
 /// Why a feed could not be read.
@@ -88,7 +90,7 @@ impl fmt::Display for FeedError {
 impl std::error::Error for FeedError {}
 
 impl FeedError {
-    fn at_line(line: u64, message: impl Into<String>) -> Self {
+    pub(crate) fn at_line(line: u64, message: impl Into<String>) -> Self {
         Self {
             line,
             message: message.into(),
@@ -215,6 +217,18 @@ impl Feed {
         }
     }
 
+    /// Prompts for language models.
+    #[must_use]
+    pub fn from_prompts(prompts: Prompts) -> Self {
+        let names = prompts::COLUMNS.into_iter();
+        Self {
+            columns: names.map(|name| Column::plain(name.to_owned())).collect(),
+            rows: prompts.rows(),
+            note: prompts.note(),
+            table: Table::Prompts(Arc::new(prompts)),
+        }
+    }
+
     fn of_cells(names: Vec<String>, cells: Vec<Value>) -> Result<Self, FeedError> {
         if cells.is_empty() {
             return Err(FeedError::at_line(0, "the feed has no rows"));
@@ -284,6 +298,7 @@ impl Feed {
             Table::Stored(rows) => rows.value(row, column)?,
             Table::Range(range) => range.value(row),
             Table::Generated(generated) => generated.value(row, column),
+            Table::Prompts(prompts) => prompts.value(row, column)?,
         })
     }
 
@@ -294,6 +309,7 @@ impl Feed {
             Table::Stored(rows) => rows.push(row, column, out)?,
             Table::Range(range) => range.push(row, out),
             Table::Generated(generated) => generated.push(row, column, out),
+            Table::Prompts(prompts) => prompts.push(row, column, out)?,
         }
         Ok(())
     }

@@ -30,6 +30,7 @@ mod number;
 mod operators;
 mod order;
 mod program;
+mod prompts;
 mod read_at;
 mod render_context;
 mod request;
@@ -58,6 +59,10 @@ pub use json_tree::{read as read_json, read_unique as read_unique_json};
 pub use log_reader::LogReader;
 pub use names::VARIABLES;
 pub use order::{Order, SharedList};
+pub use prompts::{
+    LENGTH_MAX, Lengths, LengthsError, PrefixOrder, PrefixPool, PrefixPoolError, PromptOptions,
+    Prompts, TRACE_FORMATS, Trace, TraceFormat, TraceOptions,
+};
 pub use read_at::ReadAt;
 pub use render_context::RenderContext;
 pub use request::{Bodies, BodyPiece, FieldTemplate, RequestTemplates};
