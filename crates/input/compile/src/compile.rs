@@ -29,6 +29,7 @@ use crate::host::Host;
 use crate::idle_flags;
 use crate::idle_keys;
 use crate::kept;
+use crate::llm::{self, Draws, LlmPool};
 use crate::load::{self, Multiplexing, Replay};
 use crate::made::Made;
 use crate::requests::RequestCompiler;
@@ -97,16 +98,22 @@ pub(crate) fn compile_in(
     let sources = feeds::sources(document, generator.seed, &mut scope);
     let known = scope.found.len();
     let thresholds = thresholds(document, &mut scope);
-    let written = pools_of(document, &mut scope);
+    let mut written = pools_of(document, &mut scope);
+    let draws = Draws {
+        seed: generator.seed,
+        nonce: document.generator.nonce.as_ref().map(|nonce| nonce.value),
+    };
+    let mut prompts = llm::prepare(&mut written, draws, &mut scope);
     let mut dealer = Dealer::new(&document.feeds, &sources, &written);
     let mut pools = Vec::with_capacity(written.len());
-    for pool in &written {
-        let own = script::sources(pool, &dealer.sources(), &mut scope);
+    for (pool, llm) in written.iter().zip(&mut prompts) {
+        let sources = llm.with_feeds(dealer.sources(), &mut scope);
+        let own = script::sources(pool, &sources, &mut scope);
         let templates = TemplateScope::new(&own.sources, generator.seed);
         let templates = templates.with_late(&scope.late).with_script(own.script);
         let made = match is_of_calls(pool) {
             true => calls(document, pool, templates, generator, &mut scope),
-            false => Some(http(pool, templates, &mut scope)),
+            false => Some(http(pool, templates, llm, &mut scope)),
         };
         dealer.made(made.as_ref(), &mut scope);
         pools.extend(made);
@@ -271,15 +278,22 @@ fn is_of_calls(pool: &Pool) -> bool {
     requests.any(|request| request.ask.is_call())
 }
 
-/// A pool of HTTP requests.
-fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfire_plan::Pool {
+/// A pool of HTTP requests, some of which may be prompts.
+fn http(
+    pool: &Pool,
+    templates: TemplateScope,
+    llm: &mut LlmPool,
+    scope: &mut Scope<'_>,
+) -> drumfire_plan::Pool {
     // The options of calls have no effect here, but mistakes in them are noted.
     let _unused = ReadOptions::from_options(&pool.settings.options, scope);
     let mut requests = RequestCompiler::new(pool, scope);
     let mut all = all(pool, templates, scope, |request, may_read, made, scope| {
         requests.add_requests(request, may_read, made, scope);
     });
-    let replay = all.made.times.take().map(Replay::new);
+    let times = llm.times.take().or_else(|| all.made.times.take());
+    let replay = times.map(Replay::new);
+    all.made.bound(llm.count);
     let requests = traced(all.made.requests, pool);
     let mut made = made_of(pool, requests, HttpVersion::Http1, replay, scope);
     made.program = all.program;
@@ -319,7 +333,7 @@ fn calls(
                 // `add_calls` has already noted its flaws.
                 let _made = ammo::add_calls(&mut calls, written, request, may_read, made, scope);
             }
-            (Ask::Url { .. } | Ask::List { .. }, _) => {}
+            (Ask::Url { .. } | Ask::List { .. } | Ask::Llm(_), _) => {}
         },
     );
     let mut made = server.into_pool();

@@ -35,6 +35,7 @@ mod idle_flags;
 mod idle_keys;
 mod json_template;
 mod kept;
+mod llm;
 mod load;
 mod looks;
 mod made;

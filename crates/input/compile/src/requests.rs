@@ -133,8 +133,9 @@ impl<'a> RequestCompiler<'a> {
                 (method, asked.into_iter().map(Listed::from).collect())
             }
             Ask::List { method, file } => (method, self.listed(file, &templates, scope)),
-            // Pools with calls are compiled elsewhere, and ammo is handled above.
-            Ask::Call(_) | Ask::Ammo(_) => return,
+            // Pools with calls are compiled elsewhere, ammo is handled above, and a prompt that is
+            // left had a mistake.
+            Ask::Call(_) | Ask::Ammo(_) | Ask::Llm(_) => return,
         };
         let method = scope.found.ok(&method.place, Method::parse(&method.value));
         let mut fields = own_fields(request, may_read, self.pool, scope);

@@ -27,7 +27,7 @@ pub use scenario::{Branch, Loop, RequestStep, Scenario, Step};
 
 use crate::keys::fields::table;
 use crate::keys::{Flag, Group};
-use crate::{Field, Generator, Load, Outputs, Settings, Stop, Text};
+use crate::{Field, Generator, LlmSettings, Load, Outputs, Settings, Stop, Text};
 
 table! {
     /// A run as it was written.
@@ -74,6 +74,7 @@ table! {
         requests: Vec<Request> = "Requests, sent in turn or by weight";
         scenario: Vec<Step> = "Instead of `requests`: the steps of a user, in order";
         scenarios: Vec<Scenario> = "Instead of `requests`: several scenarios, by name";
+        llm: LlmSettings = "The requests of steps `llm: prompt`, for the load test of a language model";
         mix: Option<Text> =
             "Order of requests or scenarios with weights: `spread` (the default): as evenly as possible; `blocks`: all turns of one, then all turns of the next; `random`";
         stop: Stop = "Conditions that end this pool; absent keys come from the plan's `stop`";

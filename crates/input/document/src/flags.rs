@@ -16,9 +16,9 @@ use crate::keys::{DocumentKey, KeyValue};
 pub use crate::keys::{Flag, Group, Number, On};
 use crate::{
     CallOptions, CommonBody, CommonFields, Connections, Diagnostic, Document, EachSettings,
-    EventSettings, ExpectSettings, Generator, Http, Load, Monitoring, Outputs, Place, Placed,
-    ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings,
-    TlsSettings,
+    EventSettings, ExpectSettings, Generator, Http, LlmSettings, LlmTrace, Load, Monitoring,
+    Outputs, Place, Placed, ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream, Text,
+    TimeoutSettings, TlsSettings,
 };
 use drumfire_plan::secret;
 
@@ -92,6 +92,8 @@ const TABLES: &[Table] = &[
     table(&[], Document::KEYS),
     held("feeds", &["feeds"], FeedKeys::KEYS),
     table(IN_POOL, Settings::KEYS),
+    held("llm", &["pools", POOL, "llm"], LlmSettings::KEYS),
+    held("trace", &["pools", POOL, "llm", "trace"], LlmTrace::KEYS),
     table(IN_POOL, Load::KEYS),
     table(IN_POOL, Connections::KEYS),
     table(&["stop"], Stop::KEYS),
@@ -125,7 +127,14 @@ impl FlagRow {
     /// Whether the flag's value is the key's value, and the key belongs to a pool.
     #[must_use]
     pub fn is_of_pool(&self) -> bool {
-        self.path.starts_with(IN_POOL) && !SPECIAL.contains(&self.flag.long())
+        self.path.starts_with(IN_POOL) && !self.is_special()
+    }
+
+    /// Whether the front end reads the flag itself: one of [`SPECIAL`]. The flags of traces share two
+    /// of the names.
+    #[must_use]
+    pub fn is_special(&self) -> bool {
+        SPECIAL.contains(&self.flag.long()) && self.holder != "trace"
     }
 
     /// Whether the key belongs to a request.
@@ -234,7 +243,7 @@ pub fn read(given: &[Given]) -> (Document, Vec<Diagnostic>) {
     insert_at(&mut root, IN_POOL, pool);
     let has_call = given.iter().any(|given| given.row.flag.long() == "call");
     for Given { row, values } in given {
-        if SPECIAL.contains(&row.flag.long()) || row.is_of_request() && !has_call {
+        if row.is_special() || row.is_of_request() && !has_call {
             continue;
         }
         if let Some(value) = row.node(values, &mut found) {
@@ -300,8 +309,9 @@ mod tests {
     use crate::form::print;
     use std::collections::HashSet;
 
-    const COMMANDS: [On; 6] = [
+    const COMMANDS: [On; 7] = [
         On::HTTP,
+        On::LLM,
         On::GRPC,
         On::RUN,
         On::ATTACH,

@@ -37,9 +37,9 @@ pub use crate::keys::{DocumentKey, KeyTable, KeyValue};
 use crate::{Bare, Diagnostic, Environment};
 use crate::{
     CallOptions, CommonBody, CommonFields, Connections, Document, EachSettings, EventSettings,
-    ExpectSettings, Generator, Http, Kept, Load, Monitoring, Outputs, Payload, Place, Placed, Pool,
-    ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream, Text, TimeoutSettings,
-    TlsSettings,
+    ExpectSettings, Generator, Http, Kept, LlmSettings, LlmTrace, Load, Monitoring, Outputs,
+    Payload, Place, Placed, Pool, ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream,
+    Text, TimeoutSettings, TlsSettings,
 };
 pub(crate) use ammo::AmmoKeys;
 pub(crate) use feeds::Keys as FeedKeys;
@@ -201,7 +201,7 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
 /// All possible keys of a document, in tables for the manual.
 #[must_use]
 pub fn key_tables() -> Vec<KeyTable> {
-    let tables: [(&str, &[&[DocumentKey]]); 28] = [
+    let tables: [(&str, &[&[DocumentKey]]); 30] = [
         ("plan", &[Root::KEYS, Document::KEYS]),
         ("stop", &[Stop::KEYS]),
         ("outputs", &[Outputs::KEYS]),
@@ -209,6 +209,8 @@ pub fn key_tables() -> Vec<KeyTable> {
         ("generator", &[Generator::KEYS]),
         ("pools", &[Pool::KEYS]),
         ("load", &[Load::KEYS]),
+        ("llm", &[LlmSettings::KEYS]),
+        ("trace", &[LlmTrace::KEYS]),
         ("scenarios", &[ScenarioKeys::KEYS]),
         ("steps", &[StepKeys::KEYS]),
         ("requests", &[Verbs::KEYS, RequestKeys::KEYS, Coding::KEYS]),
@@ -285,8 +287,9 @@ fn tree(document: &Document) -> Tree {
 #[cfg(test)]
 mod tests {
     use super::{
-        EachSettings, ExpectSettings, FeedKeys, Generator, KeyValue, Outputs, PartKeys, Pool,
-        Reflection, Root, ScenarioKeys, StepKeys, Stop, Stream, TlsSettings, key_tables,
+        EachSettings, ExpectSettings, FeedKeys, Generator, KeyValue, LlmSettings, LlmTrace,
+        Outputs, PartKeys, Pool, Reflection, Root, ScenarioKeys, StepKeys, Stop, Stream,
+        TlsSettings, key_tables,
     };
     use crate::keys::fields::Fields as _;
     use std::collections::BTreeSet;
@@ -301,6 +304,8 @@ mod tests {
             Outputs::keys,
             Generator::keys,
             Pool::keys,
+            LlmSettings::keys,
+            LlmTrace::keys,
             ScenarioKeys::keys,
             StepKeys::keys,
             Stream::keys,

@@ -32,10 +32,10 @@ pub use document::{
 pub use environment::{Bare, Environment};
 pub use field::{Field, Fields};
 pub use layer::Layer;
-pub use payload::{Part, PartContent, Payload};
+pub use payload::{JsonText, Part, PartContent, Payload};
 pub use place::{Count, Place, Placed, Switch, Text};
 pub use settings::{
     CallOptions, CommonBody, CommonFields, Connections, EachSettings, EventSettings,
-    ExpectSettings, Generator, Http, Kept, Load, Monitoring, Outputs, ReachSettings, Reflection,
-    SchemaSource, Settings, Stop, Stream, TimeoutSettings, TlsSettings,
+    ExpectSettings, Generator, Http, Kept, LlmSettings, LlmTrace, Load, Monitoring, Outputs,
+    ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream, TimeoutSettings, TlsSettings,
 };

@@ -6,6 +6,10 @@
 
 use crate::{Field, Text};
 
+/// JSON in a plan: written as a tree, or as a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JsonText(pub Option<Text>);
+
 /// The source of bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Payload {

@@ -6,19 +6,21 @@
 
 mod calls;
 mod http;
+mod llm;
 mod load;
 mod outputs;
 mod transport;
 
 pub use calls::{CallOptions, Reflection, SchemaSource, Stream};
 pub use http::{CommonBody, CommonFields, EachSettings, EventSettings, ExpectSettings, Http, Kept};
+pub use llm::{LlmSettings, LlmTrace};
 pub use load::{Generator, Load, Stop};
 pub use outputs::{Monitoring, Outputs};
 pub use transport::{Connections, ReachSettings, TimeoutSettings, TlsSettings};
 
 use crate::Text;
 use crate::keys::fields::{nested, table};
-use crate::keys::{Flag, Group};
+use crate::keys::{Flag, Group, On};
 
 table! {
     /// The settings of a pool, or of every pool, apart from its load and its requests.
@@ -36,7 +38,7 @@ table! {
         templates: Option<Text> =
             "Template language: `jinja` (the default) or `none`; for calls also `go` (Go's templates with sprig and ghz's variables), `go-builtin` (the same without sprig) and `go-none` (no templates, and JSON is read as Go reads it). The flag sets `none`",
             Flag::new(Group::Data, "--no-templates",
-                "Send everything as written, without expanding templates").sets("none").alias("no-template");
+                "Send everything as written, without expanding templates").on(On::HTTP.and(On::GRPC)).sets("none").alias("no-template");
         script: Option<Text> = "File with JavaScript functions";
     } [
         /// The source of the schema of calls.

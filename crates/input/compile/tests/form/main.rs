@@ -2,5 +2,6 @@
 
 mod broken;
 mod expected;
+mod llm;
 mod loads;
 mod scenario;

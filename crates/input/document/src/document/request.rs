@@ -77,6 +77,8 @@ pub enum Ask {
     Call(Text),
     /// Every request of a file of requests.
     Ammo(Box<Ammo>),
+    /// A request to a language model, as the pool's `llm` describes it. The only text is `prompt`.
+    Llm(Text),
 }
 
 impl Ask {
@@ -84,7 +86,10 @@ impl Ask {
     #[must_use]
     pub const fn text(&self) -> &Text {
         match self {
-            Self::Url { url: text, .. } | Self::List { file: text, .. } | Self::Call(text) => text,
+            Self::Url { url: text, .. }
+            | Self::List { file: text, .. }
+            | Self::Call(text)
+            | Self::Llm(text) => text,
             Self::Ammo(ammo) => &ammo.file,
         }
     }
@@ -95,7 +100,7 @@ impl Ask {
         match self {
             Self::Call(_) => true,
             Self::Ammo(ammo) => ammo.has_calls(),
-            Self::Url { .. } | Self::List { .. } => false,
+            Self::Url { .. } | Self::List { .. } | Self::Llm(_) => false,
         }
     }
 }

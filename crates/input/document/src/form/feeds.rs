@@ -1,6 +1,5 @@
 //! Feeds: a mapping from user-defined names to the sources of their rows.
 
-use super::payload::json_text;
 use crate::diagnostic::Findings;
 use crate::keys::fields::{
     Entry, entries, fields_schema, items, read_fields, show_fields, table, text,
@@ -9,7 +8,7 @@ use crate::keys::node::Node;
 use crate::keys::schema::{self, Definitions};
 use crate::keys::tree::Tree;
 use crate::keys::{Flag, Group, KeyValue};
-use crate::{Count, Feed, FeedRows, Field, Place, Placed, Switch, Text};
+use crate::{Count, Feed, FeedRows, Field, JsonText, Place, Placed, Switch, Text};
 use serde_json::{Value, json};
 
 table! {
@@ -20,7 +19,7 @@ table! {
         json: Option<Text> = "File with an array of objects, or with objects one after another";
         jsonl: Option<Text> = "File with one JSON object per line";
         lines: Option<Text> = "File with one value per line; empty lines are skipped";
-        inline: Inline =
+        inline: JsonText =
             "Rows in the plan itself: a list of objects, of values, or of lists whose columns are in `fields`";
         range: Option<Text> =
             "Whole numbers, with both ends, such as `1..1000`, `0..100 by 5` or `10..1`; `0001..1000` writes all of them with four digits";
@@ -40,32 +39,6 @@ table! {
         at_end: Option<Text> =
             "What to do after the last row: `wrap` (the default), `stop` (the default for `once`) or `fail`";
     } []
-}
-
-/// Rows in the plan, as JSON.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Inline(Option<Text>);
-
-impl Entry for Inline {
-    const VALUE: KeyValue = KeyValue::Tree;
-
-    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
-        Self(json_text(node, found))
-    }
-
-    fn show(&self) -> Option<Tree> {
-        self.0.as_ref().map(Tree::json_or_text)
-    }
-
-    fn fill(&mut self, _: &Self) {}
-
-    fn place(&self) -> Option<&Place> {
-        self.0.place()
-    }
-
-    fn schema(_: &mut Definitions) -> Value {
-        Value::Bool(true)
-    }
 }
 
 /// The columns of generated rows: a mapping from names to kinds, or a list of kinds, each of which
@@ -171,7 +144,7 @@ impl Keys {
             FeedRows::Json(file) => keys.json = Some(file),
             FeedRows::JsonLines(file) => keys.jsonl = Some(file),
             FeedRows::Lines(file) => keys.lines = Some(file),
-            FeedRows::Inline(rows) => keys.inline = Inline(Some(rows)),
+            FeedRows::Inline(rows) => keys.inline = JsonText(Some(rows)),
             FeedRows::Range(range) => keys.range = Some(range),
             FeedRows::Generated(columns) => keys.generated = Columns(Some(columns)),
         }

@@ -6,12 +6,12 @@
 
 use crate::diagnostic::Findings;
 use crate::json_strings::literal;
-use crate::keys::fields::{Entry as _, Fields, Known, text};
+use crate::keys::fields::{Entry, Fields, Known, text};
 use crate::keys::node::Node;
 use crate::keys::schema::{self, Definitions, Properties};
 use crate::keys::tree::{Tree, escaped};
-use crate::keys::{DocumentKey, Flag, Group, KeyValue};
-use crate::{Field, Layer, Part, Payload, Place, Placed, Text};
+use crate::keys::{DocumentKey, Flag, Group, KeyValue, On};
+use crate::{Field, JsonText, Layer, Part, Payload, Place, Placed, Text};
 use serde_json::{Number, Value};
 
 /// The keys of a payload; a document has at most one of them.
@@ -38,6 +38,7 @@ pub(crate) const BODY: PayloadKeys = PayloadKeys {
                     "Body; @FILE reads a file, @- reads stdin. No Content-Type is added. URLs, headers \
                      and bodies are templates: {{request_number}}, {{uuid}} and others",
                 )
+                .on(On::HTTP)
                 .first(),
             ),
             value: KeyValue::Scalar,
@@ -78,6 +79,7 @@ pub(crate) const BODY: PayloadKeys = PayloadKeys {
                     "Part of a multipart body: NAME=VALUE, or NAME=@FILE, which may end in ;type= and \
                      ;filename=; repeatable",
                 )
+                .on(On::HTTP)
                 .excludes(&["data"]),
             ),
             value: Vec::<Part>::VALUE,
@@ -221,8 +223,34 @@ impl PayloadKeys {
     }
 }
 
+impl Entry for JsonText {
+    const VALUE: KeyValue = KeyValue::Tree;
+
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        Self(json_text(node, found))
+    }
+
+    fn show(&self) -> Option<Tree> {
+        self.0.as_ref().map(Tree::json_or_text)
+    }
+
+    fn fill(&mut self, below: &Self) {
+        if self.0.is_none() {
+            self.0.clone_from(&below.0);
+        }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        self.0.place()
+    }
+
+    fn schema(_: &mut Definitions) -> Value {
+        Value::Bool(true)
+    }
+}
+
 /// A text, or the JSON of a tree.
-pub(super) fn json_text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
+fn json_text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
     match node.value {
         Node::List(_) | Node::Map(_) => Some(tree_text(node)),
         _ => text(node, found),

@@ -24,7 +24,7 @@ const WHAT: &str = "a request";
 const OF_STEPS: [&str; 5] = ["pause", "set", "if", "repeat", "on_fail"];
 
 /// The keys that define a request; a mapping has exactly one of them.
-pub(super) const ASKS: [&str; 13] = [
+pub(super) const ASKS: [&str; 14] = [
     "get",
     "head",
     "post",
@@ -38,6 +38,7 @@ pub(super) const ASKS: [&str; 13] = [
     "ammo",
     "ammo_lines",
     "call",
+    "llm",
 ];
 
 table! {
@@ -49,11 +50,12 @@ table! {
         list: Option<Text> = "File with one URL, or path on the target, per line";
         method: Option<Text> = "Method of `url` or `list`",
             Flag::new(Group::Request, "-X, --method <METHOD>",
-                "Method [default: GET, or POST with -d]").first();
+                "Method [default: GET, or POST with -d]").on(On::HTTP).first();
         url: Option<Text> = "URL, or path on the target";
         call: Option<Text> = "gRPC method, as `package.Service/Method`",
             Flag::new(Group::Call, "--call <METHOD>",
                 "The method, as package.Service/Method").first();
+        llm: Option<Text> = "Request to a language model: `prompt`, as the `llm` of the pool describes it";
         name: Option<Text> =
             "Name under which its figures are reported; by default its URL or path as written, or the method of a call";
         weight: Option<Count> = "Share among the requests of the list, by default 1";
@@ -149,6 +151,7 @@ impl Keys {
             file,
         }));
         asks.extend(self.call.take().map(Ask::Call));
+        asks.extend(self.llm.take().map(Ask::Llm));
         let ammo = self.ammo.take().into_iter();
         asks.extend(ammo.map(|ammo| Ask::Ammo(Box::new(ammo))));
         if let Some(method) = method {
@@ -196,6 +199,21 @@ impl Keys {
             ];
             misplaced(&body, "for HTTP requests; for a call, use `data`");
         } else {
+            if matches!(ask, Ask::Llm(_)) {
+                let own = [
+                    "body",
+                    "body_file",
+                    "body_base64",
+                    "json",
+                    "form",
+                    "multipart",
+                    "body_lines",
+                    "order",
+                    "read",
+                    "gap_timeout",
+                ];
+                misplaced(&own, "made by the `llm` of the pool; leave it out");
+            }
             misplaced(&["metadata", "metadata_file"], "for calls; use `headers`");
             let data = ["data", "data_file", "data_base64"];
             misplaced(&data, "for calls; use `body`");
@@ -278,6 +296,7 @@ impl Keys {
         let is_call = request.ask.is_call();
         match &request.ask {
             Ask::Call(method) => keys.call = Some(method.clone()),
+            Ask::Llm(kind) => keys.llm = Some(kind.clone()),
             Ask::Ammo(ammo) => keys.ammo = AmmoKeys::from_ammo(ammo),
             Ask::List { method, file } => {
                 keys.list = Some(file.clone());
@@ -326,7 +345,7 @@ fn check_asks(asks: &[Ask], place: &Place, found: &mut Findings) {
         }
         (_, None) => {
             let message = "a request needs exactly one of `get`, `head`, `post`, `put`, `patch`, \
-                           `delete`, `options`, `trace`, `url`, `list`, `call`, `ammo` and \
+                           `delete`, `options`, `trace`, `url`, `list`, `call`, `llm`, `ammo` and \
                            `ammo_lines`";
             (place, message.to_owned())
         }

@@ -69,6 +69,9 @@ impl Hidden {
             Tree::Written { written, value } => {
                 let masked = masked(&written, key, above);
                 self.values.extend(values_beside(&written, &masked));
+                if is_key(key, above) {
+                    self.values.push(value.clone());
+                }
                 Tree::Written {
                     written: match masked == written {
                         true => written,
@@ -115,9 +118,14 @@ fn values_beside(text: &str, masked: &str) -> Vec<String> {
     values
 }
 
+/// Whether the value at `key`, which is below the key `above`, is the API key of a language model.
+fn is_key(key: &str, above: &str) -> bool {
+    key == "key" && above == "llm"
+}
+
 /// The text at `key`, which is below the key `above`, with each secret masked.
 fn masked(text: &str, key: &str, above: &str) -> String {
-    if NAMED.contains(&above) && secret::is_secret(key) {
+    if NAMED.contains(&above) && secret::is_secret(key) || is_key(key, above) {
         return match is_template(text) {
             true => text.to_owned(),
             false => MASK.to_owned(),

@@ -131,6 +131,8 @@ impl Flag {
 pub enum Group {
     /// The plan itself.
     Plan,
+    /// Prompts.
+    Prompt,
     /// Calls.
     Call,
     /// The schema of calls.
@@ -161,6 +163,7 @@ impl Group {
     pub const fn heading(self) -> &'static str {
         match self {
             Self::Plan => "Plan",
+            Self::Prompt => "Prompt",
             Self::Request => "Request",
             Self::Call => "Call",
             Self::Schema => "Schema",
@@ -179,7 +182,8 @@ impl Group {
     const fn on(self) -> On {
         match self {
             Self::Plan => On::RUN,
-            Self::Request => On::HTTP,
+            Self::Prompt => On::LLM,
+            Self::Request => On::HTTP.and(On::LLM),
             Self::Call | Self::Schema | Self::Streams => On::GRPC,
             Self::Data | Self::Connections | Self::Timeouts | Self::Tls | Self::Network => {
                 On::SENDS
@@ -207,8 +211,10 @@ impl On {
     pub const REPORT: Self = Self(16);
     /// `drumfire resume`, which also has the flags of `drumfire report`.
     pub const RESUME: Self = Self(32);
+    /// `drumfire llm`.
+    pub const LLM: Self = Self(64);
     /// The commands whose flags describe requests.
-    pub(crate) const SENDS: Self = Self::HTTP.and(Self::GRPC);
+    pub(crate) const SENDS: Self = Self::HTTP.and(Self::GRPC).and(Self::LLM);
     /// The commands whose flags describe a load.
     pub(crate) const LOADS: Self = Self::SENDS.and(Self::RUN);
     /// The commands that run a plan from its start.

@@ -76,7 +76,7 @@ table! {
         read: Option<Text> =
             "How to read a response: as one `body` (the default); as `events`, that is, server-sent events, each counted and timed; or as the answer of a language model, whose tokens are counted and timed: `chat`, `completions`, `responses`, `messages`, `embeddings` or `rerank`",
             Flag::new(Group::Request, "--events",
-                "Read responses as server-sent events, each counted and timed").sets("events");
+                "Read responses as server-sent events, each counted and timed").on(On::HTTP).sets("events");
         gap_timeout: Option<Text> =
             "Maximum time without an event, such as `10s`; `0` (the default) means no limit",
             Flag::new(Group::Timeouts, "--gap-timeout <TIME>",
@@ -88,7 +88,7 @@ table! {
         max_events: Option<Count> =
             "Number of events after which drumfire ends the exchange, which is not a failure",
             Flag::new(Group::Request, "--max-events <N>",
-                "End an exchange after N events (not a failure)").needs("events");
+                "End an exchange after N events (not a failure)").on(On::HTTP).needs("events");
     } []
 }
 
@@ -113,7 +113,7 @@ table! {
     ] {
         "body_lines" => lines: Option<Switch> = "Use each line of the body as a separate body",
             Flag::new(Group::Request, "--body-lines",
-                "Send each line of -d as a separate body").needs("data");
+                "Send each line of -d as a separate body").on(On::HTTP).needs("data");
         order: Option<Text> = "Order in which requests use the lines: `turn`, `random` or `once`",
             Flag::new(Group::Data, "--order <ORDER>",
                 "Order of the data of -d, if it is a list: turn, random, or once [default: turn]").on(On::HTTP).needs("body-lines").choices(&["turn", "random", "once"]);

@@ -44,7 +44,7 @@ table! {
                 "Send exactly N requests, such as 200 or 10k; without -r, -c and -u, one after another").first();
         iterations: Option<Count> = "Stop after this many iterations",
             Flag::new(Group::Load, "--iterations <N>",
-                "Send the list of URLs exactly N times").hidden(On::GRPC);
+                "Send the list of URLs exactly N times").on(On::HTTP.and(On::GRPC).and(On::RUN)).hidden(On::GRPC);
         drain: Option<Text> =
             "Requests that are in flight at the end: `wait` for them (the default); `close`: abort them and count them as failed; `ignore`: count them as in flight";
         abort: Vec<Text> =
@@ -65,6 +65,8 @@ table! {
             Flag::new(Group::Load, "--threads <N>", "Worker threads [default: one per core]");
         seed: Option<Count> = "Seed of all random values",
             Flag::new(Group::Load, "--seed <N>", "Seed for all random values [default: 1]");
+        nonce: Option<Count> =
+            "Number that makes the made-up prompts of a run different from those of other runs; by default a new one for each run";
         warmup: Option<Text> =
             "Time at the start that is not measured, such as `5s`; `auto`: until latencies settle",
             Flag::new(Group::Load, "--warmup <TIME>",

@@ -115,9 +115,9 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn generator()(threads in count(), seed in count(), warmup in some(), spin in switch(), wait in some(), clock in some(),
+    fn generator()(threads in count(), (seed, nonce) in (count(), count()), warmup in some(), spin in switch(), wait in some(), clock in some(),
                    interval in some(), i_own_this_target in switch())
-        -> Generator { Generator { threads, seed, warmup, spin, wait, clock, interval, i_own_this_target } }
+        -> Generator { Generator { threads, seed, nonce, warmup, spin, wait, clock, interval, i_own_this_target } }
 }
 
 prop_compose! {
@@ -389,15 +389,44 @@ fn scenario(name: String) -> impl Strategy<Value = Scenario> {
     })
 }
 
+prop_compose! {
+    fn trace()(file in some(), format in some(), speed in some(), from in some(), until in some(), sample in some())
+        -> LlmTrace { LlmTrace { file, format, speed, from, until, sample } }
+}
+
+prop_compose! {
+    fn llm()((api, path, model, key) in (some(), some(), some(), some()), (input, output, prefix, prompt) in (some(), some(), some(), some()),
+             (messages, extra) in (some(), some()), (same_prompts, exact_output, stream, continuous_usage) in (switch(), switch(), switch(), switch()),
+             budget_tokens in count(), gap_timeout in some(), trace in trace())
+        -> LlmSettings {
+            LlmSettings { api, path, model, key, input, output, prefix, prompt, messages: JsonText(messages),
+                          same_prompts, exact_output, stream, continuous_usage, extra: JsonText(extra),
+                          budget_tokens, gap_timeout, trace }
+        }
+}
+
+fn llm_request() -> impl Strategy<Value = Request> {
+    (text(), some(), expect()).prop_map(|(kind, name, expect)| Request {
+        name,
+        expect,
+        ..Request::new(Ask::Llm(kind))
+    })
+}
+
 fn pool(name: String) -> BoxedStrategy<Pool> {
-    let requests = vec(prop_oneof![http_request().boxed(), call().boxed()], 0..4);
+    let request = prop_oneof![
+        http_request().boxed(),
+        call().boxed(),
+        llm_request().boxed()
+    ];
+    let requests = vec(request, 0..4);
     let scenario = vec(step().boxed(), 0..4);
     let scenarios =
         names().prop_flat_map(|names| names.into_iter().map(self::scenario).collect::<Vec<_>>());
-    let steps = (scenario, scenarios.boxed(), some());
+    let steps = (scenario, scenarios.boxed(), some(), llm());
     (load(), settings().boxed(), stop(), requests, steps)
         .prop_map(
-            move |(load, settings, stop, requests, (scenario, scenarios, mix))| Pool {
+            move |(load, settings, stop, requests, (scenario, scenarios, mix, llm))| Pool {
                 name: placed(name.clone()),
                 load,
                 settings,
@@ -405,6 +434,7 @@ fn pool(name: String) -> BoxedStrategy<Pool> {
                 requests,
                 scenario,
                 scenarios,
+                llm,
                 mix,
             },
         )

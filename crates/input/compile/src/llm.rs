@@ -1,0 +1,513 @@
+//! Requests to language models: a pool's `llm`, and its steps `llm: prompt`.
+//!
+//! Such a request is an ordinary one: a POST whose body is a template, and a feed whose rows are
+//! prompts ([`drumfire_data::Prompts`]). [`prepare`] replaces each `llm: prompt` of a pool by that
+//! request before anything is compiled, and returns the feeds, whose names no template of a user can
+//! have. All other steps of compiling know nothing of language models.
+//!
+//! Each request of a pool has a feed of its own, so that two steps of an iteration send different
+//! prompts. A trace has one sequence of requests, so that its pool has one such step.
+
+mod api;
+mod body;
+mod trace;
+
+use crate::scope::{Scope, is_on};
+use api::Api;
+use body::{BodyParts, body};
+use drumfire_data::{
+    AtEnd, Feed, FeedOrder, Lengths, PrefixPool, PromptOptions, Prompts, Sources, TraceFormat,
+};
+use drumfire_document::names;
+use drumfire_document::{
+    Ask, EventSettings, Field, Fields, LlmSettings, LlmTrace, Payload, Place, Pool, Request, Step,
+    Switch, Text,
+};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// The word of a step that sends a prompt.
+const PROMPT: &str = "prompt";
+/// The default length of a prompt, and the default limit of an answer.
+const LENGTH_DEFAULT: Lengths = Lengths::Fixed(128);
+/// The limit of an answer that leaves it to the server.
+const FREE: &str = "free";
+/// The default time after which a stream without an event has failed.
+const GAP_DEFAULT: &str = "60s";
+
+/// The feeds of a pool's requests to language models, and what follows from them.
+#[derive(Default)]
+pub(crate) struct LlmPool {
+    /// The place of the first of them.
+    place: Option<Place>,
+    feeds: Vec<(String, Feed, FeedOrder)>,
+    /// The times of a trace at which the requests are sent.
+    pub(crate) times: Option<Vec<Nanos>>,
+    /// The number of requests within the budget.
+    pub(crate) count: Option<u64>,
+}
+
+impl LlmPool {
+    /// The sources of the pool's templates, with its prompts.
+    pub(crate) fn with_feeds(&self, sources: Arc<Sources>, scope: &mut Scope<'_>) -> Arc<Sources> {
+        if self.feeds.is_empty() {
+            return sources;
+        }
+        let mut sources = (*sources).clone();
+        for (name, feed, order) in &self.feeds {
+            let added = sources.add(name, feed.clone(), *order);
+            let place = self.place.as_ref().unwrap_or(&Place::Nowhere);
+            scope.found.ok(place, added);
+        }
+        Arc::new(sources)
+    }
+}
+
+/// What the prompts of a run depend on, apart from their pool.
+#[derive(Clone, Copy)]
+pub(crate) struct Draws {
+    pub(crate) seed: u64,
+    /// The nonce of the run. Without one, texts are the same in every run.
+    pub(crate) nonce: Option<u64>,
+}
+
+/// Replaces each step `llm: prompt` of the pools by its request. The result has an entry for each
+/// pool.
+pub(crate) fn prepare(pools: &mut [Pool], draws: Draws, scope: &mut Scope<'_>) -> Vec<LlmPool> {
+    let numbered = (0..).zip(pools);
+    let prepared = numbered.map(|(number, pool)| of_pool(number, pool, draws, scope));
+    prepared.collect()
+}
+
+fn of_pool(number: u64, pool: &mut Pool, draws: Draws, scope: &mut Scope<'_>) -> LlmPool {
+    let settings = pool.llm.clone();
+    let asks: Vec<Text> = pool.every_request().filter_map(asked).collect();
+    let Some(first) = asks.first() else {
+        note_unused(&settings, scope);
+        return LlmPool::default();
+    };
+    for ask in asks.iter().filter(|ask| ask.value != PROMPT) {
+        let shown = ask.value.escape_debug();
+        let message = format!("unknown request `{shown}` to a language model; write `llm: prompt`");
+        scope.found.add(&ask.place, message);
+    }
+    let Some(mut maker) = Maker::new(&settings, number, draws, first, scope) else {
+        return LlmPool::default();
+    };
+    if maker.has_trace()
+        && let Some(second) = asks.get(1)
+    {
+        let message = "a trace has one sequence of requests, so that only one step can send it";
+        scope.found.add(&second.place, message);
+    }
+    maker.note_load(pool, scope);
+    let mut requests: Vec<&mut Request> = pool.requests.iter_mut().collect();
+    for step in &mut pool.scenario {
+        add_requests(step, &mut requests);
+    }
+    for step in pool
+        .scenarios
+        .iter_mut()
+        .flat_map(|scenario| &mut scenario.steps)
+    {
+        add_requests(step, &mut requests);
+    }
+    let own_headers = &pool.settings.fields.headers;
+    for request in requests {
+        if let Some(ask) = asked(request) {
+            maker.make(request, &ask, own_headers, scope);
+        }
+    }
+    maker.made
+}
+
+/// The kind of a request to a language model, if it is one.
+fn asked(request: &Request) -> Option<Text> {
+    match &request.ask {
+        Ask::Llm(kind) => Some(kind.clone()),
+        _ => None,
+    }
+}
+
+/// Appends the requests of a step and of the steps within it.
+fn add_requests<'s>(step: &'s mut Step, out: &mut Vec<&'s mut Request>) {
+    match step {
+        Step::Request(step) => out.push(&mut step.request),
+        Step::Pause(_) | Step::Set(_) => {}
+        Step::If(branch) => {
+            for step in branch.steps.iter_mut().chain(&mut branch.otherwise) {
+                add_requests(step, out);
+            }
+        }
+        Step::Repeat(repeated) => {
+            for step in &mut repeated.steps {
+                add_requests(step, out);
+            }
+        }
+    }
+}
+
+/// Notes settings of a pool without a step that uses them.
+fn note_unused(settings: &LlmSettings, scope: &mut Scope<'_>) {
+    let texts = [
+        &settings.api,
+        &settings.model,
+        &settings.input,
+        &settings.output,
+        &settings.prompt,
+    ];
+    let place = texts.into_iter().flatten().map(|text| &text.place).next();
+    let place = place.or(settings.trace.file.as_ref().map(|file| &file.place));
+    if let Some(place) = place {
+        let message = "no request of the pool uses `llm`; write one as `llm: prompt`";
+        scope.found.add(place, message);
+    }
+}
+
+/// The maker of a pool's requests to a language model.
+struct Maker<'a> {
+    settings: &'a LlmSettings,
+    api: Api,
+    /// The number of the pool, from 0.
+    number: u64,
+    draws: Draws,
+    input: Lengths,
+    output: Option<Lengths>,
+    prefix: Option<PrefixPool>,
+    models: Vec<(String, u64)>,
+    trace: Option<trace::Read>,
+    made: LlmPool,
+}
+
+impl<'a> Maker<'a> {
+    /// Reads the settings of a pool. Returns `None` after a mistake was noted without which nothing
+    /// can be made.
+    fn new(
+        settings: &'a LlmSettings,
+        number: u64,
+        draws: Draws,
+        first: &Text,
+        scope: &mut Scope<'_>,
+    ) -> Option<Self> {
+        let api = scope.word(settings.api.as_ref(), &api::APIS, "API");
+        let api = api.unwrap_or_default();
+        check(settings, api, scope);
+        let input: Option<Lengths> = scope.found.parse(settings.input.as_ref());
+        let output = match &settings.output {
+            Some(text) if text.value == FREE => None,
+            text => Some(scope.found.parse(text.as_ref()).unwrap_or(LENGTH_DEFAULT)),
+        };
+        let prefix = scope.found.parse(settings.prefix.as_ref());
+        let models = models(settings.model.as_ref(), first, scope)?;
+        let trace = match &settings.trace.file {
+            Some(file) => Some(trace::read(file, &settings.trace, draws.seed, scope)?),
+            None => None,
+        };
+        let is_fresh = !is_on(&settings.same_prompts);
+        Some(Self {
+            settings,
+            api,
+            number,
+            draws: Draws {
+                nonce: draws.nonce.filter(|_| is_fresh),
+                ..draws
+            },
+            input: match &settings.prompt {
+                // For the budget: a word is about a token.
+                Some(prompt) => Lengths::Fixed(prompt.value.split_whitespace().count() as u64),
+                None => input.unwrap_or(LENGTH_DEFAULT),
+            },
+            // A trace has its own lengths.
+            output: output.filter(|_| trace.is_none() || settings.output.is_some()),
+            prefix,
+            models,
+            trace,
+            made: LlmPool::default(),
+        })
+    }
+
+    fn has_trace(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    /// Notes a load beside the times of a trace.
+    fn note_load(&self, pool: &Pool, scope: &mut Scope<'_>) {
+        let Some(speed) = &self.settings.trace.speed else {
+            return;
+        };
+        if let Some(other) = pool.load.rate.as_ref().or(pool.load.users.as_ref()) {
+            let name = names::name(&speed.place, "trace.speed");
+            let message = format!(
+                "{name} sends the requests at their recorded times; leave out the rate and the \
+                 users, or {name}"
+            );
+            scope.found.add(&other.place, message);
+        }
+    }
+
+    /// Replaces a request by one over HTTP, and adds the feed of its prompts.
+    fn make(
+        &mut self,
+        request: &mut Request,
+        ask: &Text,
+        own_headers: &[Field],
+        scope: &mut Scope<'_>,
+    ) {
+        let index = self.made.feeds.len() as u64;
+        let feed = match index {
+            0 => "llm".to_owned(),
+            n => format!("llm_{}", n + 1),
+        };
+        let parts = BodyParts {
+            api: self.api,
+            feed: &feed,
+            settings: self.settings,
+            models: &self.models,
+            has_limit: self.output.is_some() || self.trace.is_some() && !self.is_free(),
+            has_messages: self
+                .trace
+                .as_ref()
+                .is_some_and(|read| read.trace.has_messages()),
+        };
+        let Some(body) = body(&parts, scope) else {
+            return;
+        };
+        let path = self
+            .settings
+            .path
+            .as_ref()
+            .map_or(self.api.path(), |path| &path.value);
+        let made = |text: &str| Text::new(text.to_owned(), ask.place.clone());
+        request.ask = Ask::Url {
+            method: made("POST"),
+            url: made(path),
+        };
+        // A mistake in a template is most likely one of the user's own.
+        let given = self
+            .settings
+            .prompt
+            .as_ref()
+            .or(self.settings.messages.0.as_ref());
+        let given = given.or(self.settings.extra.0.as_ref());
+        let place = given.map_or(&ask.place, |text| &text.place);
+        request.data.payload = Some(Payload::Text(Text::new(body, place.clone())));
+        self.add_fields(request, ask, own_headers);
+        self.read_events(&mut request.events, ask);
+        self.add_feed(feed, index, ask, scope);
+    }
+
+    /// Adds the feed of a request's prompts.
+    fn add_feed(&mut self, feed: String, index: u64, ask: &Text, scope: &mut Scope<'_>) {
+        let options = PromptOptions {
+            seed: self.draws.seed,
+            pool: self.number | (index << 32),
+            nonce: self.draws.nonce,
+            input: self.input,
+            output: self.output,
+            prefix: self.prefix,
+            models: self.models.clone(),
+        };
+        let read = self.trace.take();
+        let order = match &read {
+            Some(_) => FeedOrder::Once(AtEnd::Stop),
+            None => FeedOrder::InTurn,
+        };
+        let (trace, times) = read.map_or((None, None), |read| (Some(read.trace), read.times));
+        let prompts = Prompts::new(options, trace);
+        if let Some(budget) = &self.settings.budget_tokens {
+            let count = prompts.rows_within(budget.value);
+            let message = "the first request alone needs more tokens than the budget";
+            scope.found.add_if(count == 0, &budget.place, message);
+            self.made.count = Some(self.made.count.map_or(count, |other| other.min(count)));
+        }
+        self.made.place.get_or_insert_with(|| ask.place.clone());
+        self.made.times = self.made.times.take().or(times);
+        self.made
+            .feeds
+            .push((feed, Feed::from_prompts(prompts), order));
+    }
+
+    /// Whether the server decides the lengths of the answers.
+    fn is_free(&self) -> bool {
+        let output = self.settings.output.as_ref();
+        output.is_some_and(|output| output.value == FREE)
+    }
+
+    /// Adds the header fields of the API that neither the request nor its pool has.
+    fn add_fields(&self, request: &mut Request, ask: &Text, own_headers: &[Field]) {
+        let Fields::Listed(fields) = &mut request.fields else {
+            return;
+        };
+        let made = |text: &str| Text::new(text.to_owned(), ask.place.clone());
+        let mut all = vec![(made("Content-Type"), made("application/json"))];
+        if self.api == Api::Messages {
+            all.push((made("anthropic-version"), made("2023-06-01")));
+        }
+        if let Some(key) = &self.settings.key {
+            all.push(match self.api {
+                Api::Messages => (made("x-api-key"), key.clone()),
+                _ => (
+                    made("Authorization"),
+                    key.with(format!("Bearer {}", key.value)),
+                ),
+            });
+        }
+        for (name, value) in all {
+            let is_own = |field: &Field| field.name.value.eq_ignore_ascii_case(&name.value);
+            if !fields.iter().chain(own_headers).any(is_own) {
+                fields.push(Field { name, value });
+            }
+        }
+    }
+
+    /// Sets how the answer is read.
+    fn read_events(&self, events: &mut EventSettings, ask: &Text) {
+        if !self.streams() {
+            return;
+        }
+        let made = |text: &str| Text::new(text.to_owned(), ask.place.clone());
+        events.read = Some(made("events"));
+        let gap = self.settings.gap_timeout.clone();
+        events.gap_timeout = Some(gap.unwrap_or_else(|| made(GAP_DEFAULT)));
+    }
+
+    fn streams(&self) -> bool {
+        self.api.can_stream() && is_streamed(self.settings)
+    }
+}
+
+/// Whether answers are streamed, if the API can.
+fn is_streamed(settings: &LlmSettings) -> bool {
+    settings.stream.as_ref().is_none_or(|stream| stream.value)
+}
+
+/// A written setting, whether it is wrong, and why.
+type Case = (Option<Place>, bool, &'static str);
+
+/// Notes settings without an effect, and those that contradict each other.
+fn check(settings: &LlmSettings, api: Api, scope: &mut Scope<'_>) {
+    let cases = prompt_cases(settings, api).into_iter();
+    let cases = cases.chain(trace_cases(settings));
+    for (place, is_wrong, message) in cases.chain(answer_cases(settings, api)) {
+        if let Some(place) = place.filter(|_| is_wrong) {
+            scope.found.add(&place, message);
+        }
+    }
+}
+
+fn text_place(text: &Option<Text>) -> Option<Place> {
+    text.as_ref().map(|text| text.place.clone())
+}
+
+/// The place of a switch that is on.
+fn on_place(switch: &Option<Switch>) -> Option<Place> {
+    let on = switch.as_ref().filter(|switch| switch.value);
+    on.map(|switch| switch.place.clone())
+}
+
+/// The settings of prompts.
+fn prompt_cases(settings: &LlmSettings, api: Api) -> Vec<Case> {
+    let has_trace = settings.trace.file.is_some();
+    let messages = || text_place(&settings.messages.0);
+    let is_given = settings.prompt.is_some() || messages().is_some();
+    let input = || text_place(&settings.input);
+    let prompt = || text_place(&settings.prompt);
+    let given = "the prompt is given, so that this has no effect; leave one of them out";
+    let same = "a given prompt is the same in every run; leave `same_prompts` out";
+    let own = "a trace has its own prompts; leave one of them out";
+    let lengths = "the trace has the lengths of its prompts; leave one of them out";
+    let one = "use only one of `prompt` and `messages`";
+    let no_messages =
+        "only the APIs `chat`, `responses` and `messages` have messages; use `prompt`";
+    vec![
+        (input(), is_given, given),
+        (text_place(&settings.prefix), is_given, given),
+        (on_place(&settings.same_prompts), is_given, same),
+        (input(), has_trace, lengths),
+        (prompt(), has_trace, own),
+        (prompt(), messages().is_some(), one),
+        (messages(), has_trace, own),
+        (messages(), !api.has_messages(), no_messages),
+    ]
+}
+
+/// The settings of a trace, which need its file.
+fn trace_cases(settings: &LlmSettings) -> Vec<Case> {
+    let LlmTrace {
+        file,
+        format,
+        speed,
+        from,
+        until,
+        sample,
+    } = &settings.trace;
+    let message = "this has no effect without the file of a trace";
+    let cases = [format, speed, from, until, sample];
+    let cases = cases.map(|text| (text_place(text), file.is_none(), message));
+    cases.into()
+}
+
+/// The settings of answers.
+fn answer_cases(settings: &LlmSettings, api: Api) -> Vec<Case> {
+    let output = || text_place(&settings.output);
+    let exact = || on_place(&settings.exact_output);
+    let continuous = || on_place(&settings.continuous_usage);
+    let budget = settings.budget_tokens.as_ref();
+    let budget = budget.map(|budget| budget.place.clone());
+    let is_free = settings
+        .output
+        .as_ref()
+        .is_some_and(|output| output.value == FREE);
+    let is_whole = !api.can_stream() || !is_streamed(settings);
+    let has_text = api.can_stream();
+    let length = "an exact length of answers needs a number of tokens in `output`";
+    let maximum = "the API `messages` requires a maximum of tokens; write a number";
+    let no_text = "the API has no answers of tokens; leave this out";
+    let usage = "token counts in each event need streamed answers; leave this out";
+    let always = "the API always reports its token counts itself; leave this out";
+    let gap = "a limit between events needs streamed answers; leave this out";
+    let free = "a budget needs a maximum of tokens in `output`";
+    vec![
+        (exact(), is_free, length),
+        (exact(), !has_text, no_text),
+        (output(), !has_text, no_text),
+        (output(), is_free && api == Api::Messages, maximum),
+        (continuous(), is_whole, usage),
+        (continuous(), !is_whole && !api.has_stream_options(), always),
+        (text_place(&settings.gap_timeout), is_whole, gap),
+        (budget, is_free, free),
+    ]
+}
+
+/// The models with their weights.
+fn models(
+    written: Option<&Text>,
+    first: &Text,
+    scope: &mut Scope<'_>,
+) -> Option<Vec<(String, u64)>> {
+    let Some(text) = written else {
+        let name = names::name(&first.place, "llm.model");
+        let message = format!(
+            "the model is missing; set {name} to one that the server lists under `/v1/models`"
+        );
+        scope.found.add(&first.place, message);
+        return None;
+    };
+    let parts: Vec<&str> = text.value.split(',').map(str::trim).collect();
+    // A colon belongs to the name of a single model, such as `llama3:8b`.
+    let weighed = |part: &str| match part.rsplit_once(':') {
+        Some((name, weight)) if parts.len() > 1 => match weight.parse::<u32>() {
+            Ok(weight) => (name.to_owned(), u64::from(weight)),
+            Err(_) => (part.to_owned(), 1),
+        },
+        _ => (part.to_owned(), 1),
+    };
+    let models: Vec<(String, u64)> = parts.iter().map(|part| weighed(part)).collect();
+    let is_wrong = models
+        .iter()
+        .any(|(name, weight)| name.is_empty() || *weight == 0);
+    let message =
+        "the name of a model is missing, or its weight is 0; write one as `small:3,large:1`";
+    scope.found.add_if(is_wrong, &text.place, message);
+    (!is_wrong).then_some(models)
+}
