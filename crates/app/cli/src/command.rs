@@ -16,6 +16,7 @@ pub(crate) mod grpc;
 pub(crate) mod http;
 pub(crate) mod import;
 pub(crate) mod install;
+pub(crate) mod llm;
 #[cfg(feature = "cluster")]
 mod local;
 pub(crate) mod new;

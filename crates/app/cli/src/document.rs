@@ -6,6 +6,7 @@
 mod form;
 mod grpc;
 mod http;
+mod llm;
 mod once;
 
 use crate::exit::Failure;
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use grpc::from_flags as of_grpc;
 pub(crate) use http::from_flags as of_http;
+pub(crate) use llm::{from_flags as of_llm, renew_prompts};
 pub(crate) use once::once;
 
 /// A document with notes on its origin for the report.
@@ -226,15 +228,22 @@ fn without<T>(own: &mut Option<T>, given: &Option<T>) {
 
 /// Sets the speed at which a plan's files of requests replay their own timing.
 fn set_speed(document: &mut Document, speed: &str) -> Result<(), Failure> {
-    let pools = document.pools.iter_mut();
     let mut is_set = false;
+    for pool in &mut document.pools {
+        let trace = &mut pool.llm.trace;
+        if trace.file.is_some() {
+            trace.speed = Some(text("speed", &speed));
+            is_set = true;
+        }
+    }
+    let pools = document.pools.iter_mut();
     for request in pools.flat_map(|pool| &mut pool.requests) {
         if let Ask::Ammo(ammo) = &mut request.ask {
             ammo.speed = Some(text("speed", &speed));
             is_set = true;
         }
     }
-    let message = "the plan has no request file whose timing could change";
+    let message = "the plan has no request file and no trace whose timing could change";
     match is_set {
         true => Ok(()),
         false => Err(Failure::usage(Diagnostic::new(

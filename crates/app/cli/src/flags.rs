@@ -7,6 +7,7 @@ mod cluster;
 mod compare;
 mod grpc;
 mod http;
+mod llm;
 mod number;
 mod serve;
 mod settings;
@@ -21,10 +22,11 @@ pub(crate) use cluster::{
 pub(crate) use compare::CompareFlags;
 pub(crate) use grpc::GrpcFlags;
 pub(crate) use http::HttpFlags;
+pub(crate) use llm::LlmFlags;
 pub(crate) use serve::{ServeFlags, parsed};
 pub(crate) use settings::{
-    AttachSettings, GrpcSettings, HttpSettings, ReportSettings, ResumeSettings, RunSettings,
-    SettingFlags, result_flags, with_choices,
+    AttachSettings, GrpcSettings, HttpSettings, LlmFlagSettings, ReportSettings, ResumeSettings,
+    RunSettings, SettingFlags, result_flags, with_choices,
 };
 pub(crate) use ui::UiFlags;
 
@@ -120,6 +122,8 @@ pub(crate) enum Command {
     Http(Box<HttpFlags>),
     /// Load-test a gRPC service, or show its schema
     Grpc(Box<GrpcFlags>),
+    /// Load-test a language model behind an API such as OpenAI's
+    Llm(Box<LlmFlags>),
     /// Run a plan
     Run(Box<RunFlags>),
     /// Run one plan on several machines
@@ -234,14 +238,14 @@ pub(crate) enum Shell {
 }
 
 /// Flags and arguments without a key that stay in `-h`, because a first-time user needs them.
-const FIRST: [&str; 10] = [
-    "slos", "from", "max", "hold", "confirm", "urls", "target", "list", "show", "help",
+const FIRST: [&str; 11] = [
+    "slos", "from", "max", "hold", "confirm", "urls", "url", "target", "list", "show", "help",
 ];
 
 /// The program with short help: commands with many flags list only the most important ones.
 pub(crate) fn short_help() -> clap::Command {
     let mut cli = Cli::command();
-    for name in ["http", "grpc", "capacity"] {
+    for name in ["http", "grpc", "llm", "capacity"] {
         cli = cli.mut_subcommand(name, |command| {
             let more = format!("All flags: drumfire {name} --help");
             command.after_help(more).mut_args(|arg| {
@@ -261,6 +265,7 @@ pub(crate) fn alone(command: &str) -> Option<clap::Command> {
     let command = match command {
         "http" => HttpFlags::augment_args(clap::Command::new("http")),
         "grpc" => GrpcFlags::augment_args(clap::Command::new("grpc")),
+        "llm" => LlmFlags::augment_args(clap::Command::new("llm")),
         "run" => RunFlags::augment_args(clap::Command::new("run")),
         _ => return None,
     };
@@ -540,7 +545,7 @@ mod tests {
 
     #[test]
     fn results_are_flags_of_a_load() {
-        for command in ["http", "grpc", "run"] {
+        for command in ["http", "grpc", "llm", "run"] {
             let longs = longs(command);
             let is_flag = |flag: &&str| longs.iter().any(|long| flag[2..] == **long);
             assert!(result_flags().all(|flag| is_flag(&flag)), "{command}");
@@ -551,7 +556,7 @@ mod tests {
     fn a_command_alone_has_the_arguments_that_it_has_in_the_program() {
         let mut whole = Cli::command();
         whole.build();
-        for name in ["http", "grpc", "run"] {
+        for name in ["http", "grpc", "llm", "run"] {
             let mut cli = alone(name).unwrap();
             cli.build();
             // How an argument is parsed, and its texts.

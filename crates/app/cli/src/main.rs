@@ -30,6 +30,7 @@ mod names;
 mod output;
 mod output_folder;
 mod progress_line;
+mod random;
 mod reflect;
 mod results;
 mod rows;
@@ -161,6 +162,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
     match command {
         Command::Http(flags) => command::http::run(&flags, output),
         Command::Grpc(flags) => command::grpc::run(&flags, output),
+        Command::Llm(flags) => command::llm::run(&flags, output),
         Command::Run(flags) => command::run::run(&flags, output),
         #[cfg(feature = "cluster")]
         Command::Cluster { act } => match act {

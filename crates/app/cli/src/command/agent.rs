@@ -5,7 +5,6 @@
 //! coordinator has all of it. Further agents of this process take over shares that other agents
 //! lost; each has its own driver, thread and record.
 
-use super::local::random;
 use super::plan_file::PlanFile;
 use super::received_files::ReceivedFiles;
 use crate::document::Written;
@@ -13,6 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::flags::{AgentFlags, FILES_BYTES_MAX, NatsFlags};
 use crate::host::{AssignedMachine, Permits};
 use crate::output::Output;
+use crate::random::random;
 use crate::{names, runs_folder};
 use drumfire_cluster::{
     AgentDriver, AgentKey, AgentTask, Assignment, DriverError, Left, MachineFacts, NatsCredentials,

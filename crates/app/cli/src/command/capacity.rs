@@ -97,6 +97,7 @@ fn of_plan(
     let read = |host: &Arc<dyn Host>| {
         let mut draft = file.draft(&[], host, output);
         document::apply_flags(&mut draft.document, &flags.http.settings)?;
+        document::renew_prompts(&mut draft.document)?;
         pool.set(wanted.pool(&draft.document, flags.pool.as_deref())?);
         wanted.apply_to(&mut draft.document, pool.get())?;
         let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;

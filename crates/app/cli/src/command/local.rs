@@ -12,10 +12,11 @@ use server_folder::ServerFolder;
 
 use crate::exit::Failure;
 use crate::flags::LocalAgentsChoice;
+use crate::random::random;
 use drumfire_cluster::NatsUser;
 use drumfire_net::end_with_this;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -154,13 +155,6 @@ impl Local {
         }
         Err(Failure::failed("nats-server did not report its port"))
     }
-}
-
-/// 128 random bits.
-pub(super) fn random() -> io::Result<[u8; 16]> {
-    let mut bytes = [0; 16];
-    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// A password of 128 random bits, in hexadecimal digits.

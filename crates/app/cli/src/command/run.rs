@@ -47,6 +47,9 @@ pub(super) fn compiled(
 ) -> Result<Compiled, Failure> {
     let mut draft = file.draft(&flags.settings, host, output);
     document::apply_flags(&mut draft.document, &flags.keys)?;
+    if !flags.print_plan {
+        document::renew_prompts(&mut draft.document)?;
+    }
     if flags.output.show {
         draft.document = document::once(draft.document);
     }

@@ -26,6 +26,8 @@ pub(crate) struct SettingFlags<const ON: u8>(Vec<Given>);
 pub(crate) type HttpSettings = SettingFlags<{ On::HTTP.0 }>;
 /// The settings of `drumfire grpc`.
 pub(crate) type GrpcSettings = SettingFlags<{ On::GRPC.0 }>;
+/// The settings of `drumfire llm`.
+pub(crate) type LlmFlagSettings = SettingFlags<{ On::LLM.0 }>;
 /// The settings of `drumfire run`.
 pub(crate) type RunSettings = SettingFlags<{ On::RUN.0 }>;
 /// The settings of `drumfire cluster attach`.
@@ -154,7 +156,7 @@ fn argument(row: &FlagRow, on: On) -> Arg {
         .value_name(value)
         .allow_negative_numbers(SIGNED.contains(&flag.long()))
         .action(match row.key.value {
-            _ if flags::SPECIAL.contains(&flag.long()) && is_repeatable(flag) => ArgAction::Append,
+            _ if row.is_special() && is_repeatable(flag) => ArgAction::Append,
             KeyValue::List | KeyValue::Mapping => ArgAction::Append,
             _ => ArgAction::Set,
         });

@@ -33,6 +33,18 @@ const SIDE_BY_SIDE: usize = 8;
 /// The definition of the greeter service.
 const GREETER: &str = include_str!("../../../../testing/target/proto/helloworld/greeter.proto");
 
+/// A trace of requests to a language model.
+const MOONCAKE: &str = "\
+{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 8, \"hash_ids\": [1, 2]}
+{\"timestamp\": 1500, \"input_length\": 700, \"output_length\": 4, \"hash_ids\": [1, 3]}
+{\"timestamp\": 2500, \"input_length\": 20, \"output_length\": 4, \"hash_ids\": [4]}
+";
+/// Requests to a language model with their texts.
+const QUESTIONS: &str = "\
+{\"prompt\": \"Name three rivers.\", \"max_tokens\": 12}
+{\"prompt\": \"And a lake?\"}
+";
+
 /// One command line and its place.
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -196,6 +208,7 @@ pub(crate) struct Stage {
     pub(crate) folder: Folder,
     plain: Serve,
     sealed: Serve,
+    llm: Serve,
     _unix: Serve,
 }
 
@@ -205,6 +218,7 @@ impl Stage {
         let plain = Serve::new("--shop --grpc");
         let (ca, client) = (folder.at("ca.pem"), folder.at("client"));
         let sealed = Serve::new(&format!("--grpc --tls --tls-ca {ca} --tls-client {client}"));
+        let llm = Serve::new("--llm");
         let unix = Serve::new(&format!("-l unix:{}", folder.at("stage.sock")));
         let address = plain.address();
         let list = format!("http://{address}/a\n# a comment\n\nhttp://{address}/b\n");
@@ -213,6 +227,8 @@ impl Stage {
         folder.write("visit.yaml", scaffold.stdout);
         folder.write("times.txt", "0\n50ms\n0.1\n");
         folder.write("people.csv", "name,city\nAda,London\nGrace,New York\n");
+        folder.write("mooncake.jsonl", MOONCAKE);
+        folder.write("questions.jsonl", QUESTIONS);
         folder.write("greeter.proto", GREETER);
         folder.write("body.json", "{\"n\":1}");
         folder.write("orders.txt", "{\"sku\":1}\n{\"sku\":2}\n{\"sku\":3}\n");
@@ -236,6 +252,7 @@ impl Stage {
             folder,
             plain,
             sealed,
+            llm,
             _unix: unix,
         }
     }
@@ -245,6 +262,7 @@ impl Stage {
         text.replace("target.sock", "stage.sock")
             .replace(":8080", &format!(":{}", self.plain.port()))
             .replace(":8443", &format!(":{}", self.sealed.port()))
+            .replace(":8000", &format!(":{}", self.llm.port()))
     }
 
     /// Starts a line in a shell.
@@ -386,7 +404,7 @@ fn every_command_line_runs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Commands whose flags the manual explains, besides `http`, `grpc` and `serve`.
+/// Commands whose flags the manual explains, besides `http`, `grpc`, `llm` and `serve`.
 const COMMANDS: [&str; 20] = [
     "ab",
     "agent",
@@ -454,8 +472,10 @@ fn every_flag_is_in_the_manual_and_no_other() {
     let on_manual = named(&manual);
     let on_server = named(&page("docs/manual/server.md").1);
     let on_grpc = named(&page("docs/manual/grpc.md").1);
+    let on_llm = named(&page("docs/manual/llm.md").1);
     let http = flags("http");
     let grpc = flags("grpc");
+    let llm = flags("llm");
     let serve = flags("serve");
     assert!(http.len() > 30 && serve.len() > 15, "{http:?} {serve:?}");
     let lacking: Vec<&String> = http.difference(&on_manual).collect();
@@ -478,7 +498,13 @@ fn every_flag_is_in_the_manual_and_no_other() {
         own.len() > 15 && lacking.is_empty(),
         "docs/manual/grpc.md does not explain: {lacking:?}"
     );
-    let known: BTreeSet<String> = [http, grpc, serve]
+    let own: Vec<&String> = llm.difference(&http).collect();
+    let lacking: Vec<&&String> = own.iter().filter(|flag| !on_llm.contains(**flag)).collect();
+    assert!(
+        own.len() > 15 && lacking.is_empty(),
+        "docs/manual/llm.md does not explain: {lacking:?}"
+    );
+    let known: BTreeSet<String> = [http, grpc, llm, serve]
         .into_iter()
         .chain(COMMANDS.map(flags))
         .flatten()

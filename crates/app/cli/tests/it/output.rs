@@ -230,10 +230,11 @@ fn a_bare_machine_is_enough() {
 /// The help texts, compared with files in this folder; `DRUMFIRE_BLESS=1` rewrites the files.
 #[test]
 fn help_is_as_it_was_agreed() {
-    let pages: [(&str, &[&str]); 6] = [
+    let pages: [(&str, &[&str]); 7] = [
         ("drumfire", &["--help"]),
         ("http", &["http", "--help"]),
         ("grpc", &["grpc", "--help"]),
+        ("llm", &["llm", "--help"]),
         ("capacity", &["capacity", "--help"]),
         ("serve", &["serve", "--help"]),
         ("go-wrk", &["go-wrk", "-help"]),

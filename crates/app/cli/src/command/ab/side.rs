@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The commands that run a load.
-const COMMANDS: [&str; 3] = ["http", "grpc", "run"];
+const COMMANDS: [&str; 4] = ["http", "grpc", "llm", "run"];
 /// Flags that the experiment sets for each run, or whose output each run would overwrite, in
 /// addition to those in [`result_flags`].
 const OWN: [&str; 8] = [
@@ -56,7 +56,7 @@ impl Side {
                 _ => {
                     let shown = first.escape_debug();
                     return Err(wrong(&format!(
-                        "`{shown}` does not run a load; quote the whole command line, and begin it with http, grpc or run"
+                        "`{shown}` does not run a load; quote the whole command line, and begin it with http, grpc, llm or run"
                     )));
                 }
             }
