@@ -13,7 +13,7 @@ mod body;
 mod trace;
 
 use crate::scope::{Scope, is_on};
-use api::Api;
+use api::{has_messages, has_stream_options, path};
 use body::{BodyParts, body};
 use drumfire_data::{
     AtEnd, Feed, FeedOrder, Lengths, PrefixPool, PromptOptions, Prompts, Sources, TraceFormat,
@@ -23,6 +23,7 @@ use drumfire_document::{
     Ask, EventSettings, Field, Fields, LlmSettings, LlmTrace, Payload, Place, Pool, Request, Step,
     Switch, Text,
 };
+use drumfire_plan::LlmApi;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -167,7 +168,7 @@ fn note_unused(settings: &LlmSettings, scope: &mut Scope<'_>) {
 /// The maker of a pool's requests to a language model.
 struct Maker<'a> {
     settings: &'a LlmSettings,
-    api: Api,
+    api: LlmApi,
     /// The number of the pool, from 0.
     number: u64,
     draws: Draws,
@@ -189,8 +190,9 @@ impl<'a> Maker<'a> {
         first: &Text,
         scope: &mut Scope<'_>,
     ) -> Option<Self> {
-        let api = scope.word(settings.api.as_ref(), &api::APIS, "API");
-        let api = api.unwrap_or_default();
+        let apis = LlmApi::ALL.map(|api| (api.name(), api));
+        let api = scope.word(settings.api.as_ref(), &apis, "API");
+        let api = api.unwrap_or(LlmApi::Chat);
         check(settings, api, scope);
         let input: Option<Lengths> = scope.found.parse(settings.input.as_ref());
         let output = match &settings.output {
@@ -276,7 +278,7 @@ impl<'a> Maker<'a> {
             .settings
             .path
             .as_ref()
-            .map_or(self.api.path(), |path| &path.value);
+            .map_or(path(self.api), |path| &path.value);
         let made = |text: &str| Text::new(text.to_owned(), ask.place.clone());
         request.ask = Ask::Url {
             method: made("POST"),
@@ -292,7 +294,7 @@ impl<'a> Maker<'a> {
         let place = given.map_or(&ask.place, |text| &text.place);
         request.data.payload = Some(Payload::Text(Text::new(body, place.clone())));
         self.add_fields(request, ask, own_headers);
-        self.read_events(&mut request.events, ask);
+        self.read_answer(&mut request.events, ask);
         self.add_feed(feed, index, ask, scope);
     }
 
@@ -340,12 +342,12 @@ impl<'a> Maker<'a> {
         };
         let made = |text: &str| Text::new(text.to_owned(), ask.place.clone());
         let mut all = vec![(made("Content-Type"), made("application/json"))];
-        if self.api == Api::Messages {
+        if self.api == LlmApi::Messages {
             all.push((made("anthropic-version"), made("2023-06-01")));
         }
         if let Some(key) = &self.settings.key {
             all.push(match self.api {
-                Api::Messages => (made("x-api-key"), key.clone()),
+                LlmApi::Messages => (made("x-api-key"), key.clone()),
                 _ => (
                     made("Authorization"),
                     key.with(format!("Bearer {}", key.value)),
@@ -361,18 +363,17 @@ impl<'a> Maker<'a> {
     }
 
     /// Sets how the answer is read.
-    fn read_events(&self, events: &mut EventSettings, ask: &Text) {
-        if !self.streams() {
-            return;
-        }
+    fn read_answer(&self, events: &mut EventSettings, ask: &Text) {
         let made = |text: &str| Text::new(text.to_owned(), ask.place.clone());
-        events.read = Some(made("events"));
-        let gap = self.settings.gap_timeout.clone();
-        events.gap_timeout = Some(gap.unwrap_or_else(|| made(GAP_DEFAULT)));
+        events.read = Some(made(self.api.name()));
+        if self.streams() {
+            let gap = self.settings.gap_timeout.clone();
+            events.gap_timeout = Some(gap.unwrap_or_else(|| made(GAP_DEFAULT)));
+        }
     }
 
     fn streams(&self) -> bool {
-        self.api.can_stream() && is_streamed(self.settings)
+        self.api.streams() && is_streamed(self.settings)
     }
 }
 
@@ -385,7 +386,7 @@ fn is_streamed(settings: &LlmSettings) -> bool {
 type Case = (Option<Place>, bool, &'static str);
 
 /// Notes settings without an effect, and those that contradict each other.
-fn check(settings: &LlmSettings, api: Api, scope: &mut Scope<'_>) {
+fn check(settings: &LlmSettings, api: LlmApi, scope: &mut Scope<'_>) {
     let cases = prompt_cases(settings, api).into_iter();
     let cases = cases.chain(trace_cases(settings));
     for (place, is_wrong, message) in cases.chain(answer_cases(settings, api)) {
@@ -406,7 +407,7 @@ fn on_place(switch: &Option<Switch>) -> Option<Place> {
 }
 
 /// The settings of prompts.
-fn prompt_cases(settings: &LlmSettings, api: Api) -> Vec<Case> {
+fn prompt_cases(settings: &LlmSettings, api: LlmApi) -> Vec<Case> {
     let has_trace = settings.trace.file.is_some();
     let messages = || text_place(&settings.messages.0);
     let is_given = settings.prompt.is_some() || messages().is_some();
@@ -427,7 +428,7 @@ fn prompt_cases(settings: &LlmSettings, api: Api) -> Vec<Case> {
         (prompt(), has_trace, own),
         (prompt(), messages().is_some(), one),
         (messages(), has_trace, own),
-        (messages(), !api.has_messages(), no_messages),
+        (messages(), !has_messages(api), no_messages),
     ]
 }
 
@@ -448,7 +449,7 @@ fn trace_cases(settings: &LlmSettings) -> Vec<Case> {
 }
 
 /// The settings of answers.
-fn answer_cases(settings: &LlmSettings, api: Api) -> Vec<Case> {
+fn answer_cases(settings: &LlmSettings, api: LlmApi) -> Vec<Case> {
     let output = || text_place(&settings.output);
     let exact = || on_place(&settings.exact_output);
     let continuous = || on_place(&settings.continuous_usage);
@@ -458,8 +459,8 @@ fn answer_cases(settings: &LlmSettings, api: Api) -> Vec<Case> {
         .output
         .as_ref()
         .is_some_and(|output| output.value == FREE);
-    let is_whole = !api.can_stream() || !is_streamed(settings);
-    let has_text = api.can_stream();
+    let is_whole = !api.streams() || !is_streamed(settings);
+    let has_text = api.streams();
     let length = "an exact length of answers needs a number of tokens in `output`";
     let maximum = "the API `messages` requires a maximum of tokens; write a number";
     let no_text = "the API has no answers of tokens; leave this out";
@@ -471,9 +472,9 @@ fn answer_cases(settings: &LlmSettings, api: Api) -> Vec<Case> {
         (exact(), is_free, length),
         (exact(), !has_text, no_text),
         (output(), !has_text, no_text),
-        (output(), is_free && api == Api::Messages, maximum),
+        (output(), is_free && api == LlmApi::Messages, maximum),
         (continuous(), is_whole, usage),
-        (continuous(), !is_whole && !api.has_stream_options(), always),
+        (continuous(), !is_whole && !has_stream_options(api), always),
         (text_place(&settings.gap_timeout), is_whole, gap),
         (budget, is_free, free),
     ]

@@ -51,6 +51,7 @@ mod intervals;
 mod lasting;
 mod library;
 mod lists;
+mod llm;
 mod llm_mock;
 mod looks;
 mod many;

@@ -1,16 +1,17 @@
 //! The bodies of requests to language models, as templates.
 
-use super::api::Api;
+use super::api::{has_messages, has_stream_options, limit};
 use super::is_streamed;
 use crate::json_template::template;
 use crate::scope::{Scope, is_on};
 use drumfire_document::json_strings::literal;
 use drumfire_document::{LlmSettings, Text};
+use drumfire_plan::LlmApi;
 use serde_json::Value as Json;
 
 /// What a body is made of.
 pub(super) struct BodyParts<'a> {
-    pub(super) api: Api,
+    pub(super) api: LlmApi,
     /// The name of the feed with the prompts.
     pub(super) feed: &'a str,
     pub(super) settings: &'a LlmSettings,
@@ -68,30 +69,30 @@ pub(super) fn body(parts: &BodyParts<'_>, scope: &mut Scope<'_>) -> Option<Strin
     };
     let messages = messages(parts, &prompt, scope)?;
     match api {
-        Api::Chat | Api::Messages => members.add("messages", messages),
-        Api::Completions => members.add("prompt", prompt),
-        Api::Responses => {
+        LlmApi::Chat | LlmApi::Messages => members.add("messages", messages),
+        LlmApi::Completions => members.add("prompt", prompt),
+        LlmApi::Responses => {
             members.add("input", messages);
             // The server would keep each answer otherwise.
             members.add("store", "false");
         }
-        Api::Embeddings => members.add("input", prompt),
-        Api::Rerank => {
+        LlmApi::Embeddings => members.add("input", prompt),
+        LlmApi::Rerank => {
             members.add("query", prompt);
             members.add("documents", format!("{{{{{feed}.documents}}}}"));
         }
     }
-    if parts.has_limit && api.can_stream() {
-        let limit = format!("{{{{{feed}.max_tokens}}}}");
-        members.add(api.limit(), limit.clone());
+    if parts.has_limit && api.streams() {
+        let tokens = format!("{{{{{feed}.max_tokens}}}}");
+        members.add(limit(api), tokens.clone());
         if is_on(&settings.exact_output) {
-            members.add("min_tokens", limit);
+            members.add("min_tokens", tokens);
             members.add("ignore_eos", "true");
         }
     }
-    if api.can_stream() && is_streamed(settings) {
+    if api.streams() && is_streamed(settings) {
         members.add("stream", "true");
-        if api.has_stream_options() {
+        if has_stream_options(api) {
             members.add(
                 "stream_options",
                 match is_on(&settings.continuous_usage) {
@@ -115,7 +116,7 @@ fn messages(parts: &BodyParts<'_>, prompt: &str, scope: &mut Scope<'_>) -> Optio
     if let Some(given) = &parts.settings.messages.0 {
         return given_messages(given, scope);
     }
-    if parts.has_messages && !api.has_messages() {
+    if parts.has_messages && !has_messages(api) {
         let place = parts.settings.trace.file.as_ref().map(|file| &file.place);
         let message = "the trace has messages, which only the APIs `chat`, `responses` and \
                        `messages` take";

@@ -4,7 +4,7 @@ use crate::expected;
 use drumfire_compile::{Host, compile};
 use drumfire_document::form::read;
 use drumfire_document::{Diagnostic, Environment};
-use drumfire_plan::{Arrivals, HttpRequest, Law, Load, Plan, RenderedFields, RequestContext};
+use drumfire_plan::{Arrivals, HttpRequest, Law, LlmApi, Load, Plan, RenderedFields, RequestContext};
 use drumfire_units::Nanos;
 use serde_json::{Value, json};
 use std::io;
@@ -127,14 +127,14 @@ fn each_api_has_its_path_and_its_members() {
             .collect();
         assert_eq!(names.join(","), members, "{api}");
         assert_eq!(body["model"], "m");
-        assert_eq!(request.events.is_some(), names.contains(&"stream"));
+        let read = request.events.and_then(|events| events.answer);
+        assert_eq!(read.map(LlmApi::name), Some(api));
         let has = |name| request.headers.iter().any(|field| field.is(name));
         assert!(has("content-type"));
         assert_eq!(has("anthropic-version"), api == "messages");
     }
     let plan = prompt("path: /x/chat/completions, stream: false");
     assert_eq!(plan.first().requests[0].url.target, "/x/chat/completions");
-    assert!(plan.first().requests[0].events.is_none());
     assert!(body(&plan, 0).get("stream").is_none());
 }
 

@@ -15,7 +15,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(150);
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_drumfire");
 
 /// Variables that would make a run depend on the user's environment.
-const PERSONAL: [&str; 23] = [
+const PERSONAL: [&str; 25] = [
     // Without a home directory, runs are stored only if a test specifies a place.
     "HOME",
     "XDG_STATE_HOME",
@@ -29,6 +29,8 @@ const PERSONAL: [&str; 23] = [
     "no_proxy",
     "NO_PROXY",
     "REQUEST_METHOD",
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "NO_COLOR",

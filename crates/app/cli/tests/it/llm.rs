@@ -1,0 +1,153 @@
+//! `drumfire llm`, as a process against the mock of servers for language models.
+
+use crate::support::program::{LIMIT, words};
+use crate::support::script::get;
+use crate::support::{Folder, Process, Report, Run, Serve, drumfire, load_of};
+use serde_json::Value;
+
+/// A mock that answers at once, caches prompts, and logs its requests.
+const MOCK: &str = "--llm --ttft 0ms --itl 0ms --arrival-log --prefix-cache";
+
+/// A trace whose second and third request begin as the first one.
+const TRACE: &str = "\
+{\"timestamp\": 0, \"input_length\": 1100, \"output_length\": 4, \"hash_ids\": [7, 8, 9]}
+{\"timestamp\": 200, \"input_length\": 1300, \"output_length\": 2, \"hash_ids\": [7, 8, 21]}
+{\"timestamp\": 300, \"input_length\": 600, \"output_length\": 3, \"hash_ids\": [7, 30]}
+";
+
+/// The log's requests.
+fn log(server: &Serve) -> Vec<Value> {
+    let text = get(server.address(), "/llm/log").unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.skip(1).collect()
+}
+
+fn sum(requests: &[Value], field: &str) -> u64 {
+    requests.iter().map(|request| request[field].as_u64().unwrap()).sum()
+}
+
+/// Runs `drumfire llm` against a server.
+fn llm(server: &Serve, line: &str) -> Report {
+    let mut command = drumfire(["llm", "--json", "-"]);
+    command.args(words(line)).arg(&server.url);
+    load_of(Process::start(&mut command))
+}
+
+fn run_in(folder: &Folder, args: &[&str]) -> Run {
+    let mut command = drumfire(args);
+    Process::start(command.current_dir(folder.path())).finish(LIMIT)
+}
+
+#[test]
+fn a_first_try_sends_ten_prompts_one_at_a_time() {
+    let server = Serve::new(&format!("{MOCK} 1000"));
+    let report = llm(&server, "-m m");
+    assert_eq!(report.n("requests.ok"), 10, "{:#}", report.short());
+    let requests = log(&server);
+    assert_eq!(sum(&requests, "prompt_tokens"), 10 * 128);
+    assert!(requests.iter().all(|request| request["stream"] == true));
+}
+
+/// A server must not answer from its cache because an earlier run asked the same.
+#[test]
+fn a_second_run_is_not_in_the_cache_of_the_first() {
+    for (flags, least, most) in [("", 0, 1), ("--same-prompts", 95, 100)] {
+        let server = Serve::new(&format!("{MOCK} 100000"));
+        let line = format!("-m m --input 64 --output 2 -c 4 -n 40 {flags}");
+        llm(&server, &line);
+        let first = log(&server);
+        assert_eq!(sum(&first, "cached_tokens"), 0);
+        llm(&server, &line);
+        let second = &log(&server)[first.len()..];
+        let cached = 100 * sum(second, "cached_tokens") / sum(second, "prompt_tokens");
+        assert!((least..=most).contains(&cached), "{flags}: {cached} %");
+    }
+}
+
+#[test]
+fn prompts_share_the_beginnings_of_a_pool() {
+    let server = Serve::new(&format!("{MOCK} 100000"));
+    llm(&server, "-m m --prefix pool=2,tokens=160,turn --input 16 --output 1 -n 20");
+    let requests = log(&server);
+    // Two requests meet an empty cache; the others find ten blocks of 16 words.
+    assert_eq!(sum(&requests, "cached_tokens"), 18 * 160);
+}
+
+/// The cache hits exactly where the trace has equal ids, at any speed and with any order of ends.
+#[test]
+fn a_trace_hits_the_cache_as_its_ids_say() {
+    let folder = Folder::new();
+    let file = folder.write("trace.jsonl", TRACE);
+    let server = Serve::new(&format!("{MOCK} 100000,512"));
+    let report = llm(&server, &format!("-m m --data {file} --speed 1"));
+    assert_eq!(report.n("requests.ok"), 3, "{:#}", report.short());
+    let mut requests = log(&server);
+    requests.sort_by_key(|request| request["read"].as_u64());
+    let of = |field: &str| -> Vec<u64> {
+        requests.iter().map(|request| request[field].as_u64().unwrap()).collect()
+    };
+    assert_eq!(of("prompt_tokens"), [1_100, 1_300, 600]);
+    assert_eq!(of("cached_tokens"), [0, 1_024, 512]);
+    let tokens: Vec<u64> = requests
+        .iter()
+        .map(|request| request["tokens"].as_array().unwrap().iter().filter_map(Value::as_u64).sum())
+        .collect();
+    assert_eq!(tokens, [4, 2, 3]);
+    let read = of("read");
+    assert!(read[2] - read[0] >= 250_000_000, "{read:?}");
+}
+
+#[test]
+fn a_printed_plan_runs_and_its_prompts_are_new_each_time() {
+    let folder = Folder::new();
+    let server = Serve::new(&format!("{MOCK} 100000"));
+    let line = ["llm", "-m", "m", "--input", "64", "--output", "2", "-n", "10", "--print-plan"];
+    let run = run_in(&folder, &[&line[..], &[&server.url]].concat());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(!run.stdout.contains("nonce"), "{}", run.stdout);
+    folder.write("plan.yaml", &run.stdout);
+    for _ in 0..2 {
+        let run = run_in(&folder, &["run", "plan.yaml"]);
+        assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    }
+    let requests = log(&server);
+    assert_eq!((requests.len(), sum(&requests, "cached_tokens")), (20, 0));
+}
+
+#[test]
+fn the_key_of_the_environment_is_in_no_output() {
+    const KEY: &str = "sk-drumfire-4711-secret";
+    let folder = Folder::new();
+    let server = Serve::new("--llm --ttft 0ms --itl 0ms");
+    for flags in [
+        "--show",
+        "--print-plan",
+        "-n 2 --json r.json --html r.html -o stored",
+    ] {
+        let mut command = drumfire(["llm", "-m", "m"]);
+        command.args(words(flags)).arg(&server.url);
+        command.env("OPENAI_API_KEY", KEY).current_dir(folder.path());
+        let run = Process::start(&mut command).finish(LIMIT);
+        assert_eq!(run.code, Some(0), "{flags}: {}", run.stderr);
+        let text = format!("{}{}", run.stdout, run.stderr);
+        assert!(!text.contains(KEY), "{flags}: {text}");
+        if flags == "--show" {
+            assert!(text.contains("uthorization: "), "{text}");
+        }
+        if flags == "--print-plan" {
+            assert!(text.contains("key: \"${secret:env:OPENAI_API_KEY}\""), "{text}");
+        }
+    }
+    for name in ["r.json", "r.html", "stored/plan.yaml"] {
+        let bytes = std::fs::read(folder.at(name)).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains(KEY), "{name}");
+    }
+}
+
+#[test]
+fn a_budget_ends_the_run() {
+    let server = Serve::new("--llm --ttft 0ms --itl 0ms");
+    let report = llm(&server, "-m m --input 80 --output 20 --budget-tokens 700 -c 2 -n 100");
+    assert_eq!(report.n("requests.ok"), 7, "{:#}", report.short());
+}
