@@ -21,6 +21,8 @@ use serde_json::Value as Json;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// The maximum number of rows of a file, each of which needs 20 bytes of memory if it is sent.
+const ROWS_MAX: u64 = 50_000_000;
 /// The share of a trace in full.
 const WHOLE: f64 = 1.0;
 
@@ -91,6 +93,10 @@ impl Trace {
         let format = options.format;
         let feed = Feed::read(Arc::clone(&source), &format.feed_format())?;
         let columns = Columns::of(&feed, format)?;
+        if feed.rows() > ROWS_MAX {
+            let message = format!("the trace has more than {ROWS_MAX} rows; split the file");
+            return Err(FeedError::at_line(0, message));
+        }
         let mut picked = Picked::default();
         // The first session of each chain of sessions.
         let mut roots: HashMap<u64, u64> = HashMap::new();
