@@ -38,7 +38,7 @@ pub(crate) enum Message {
     Done {
         /// The time at which its last exchange ended, from the run's start.
         end: Nanos,
-        /// The time at which the load was stopped; `None` if the load ended by itself.
+        /// The time at which its load ended; `None` if it had none.
         load_end: Option<Nanos>,
     },
     /// The worker has ended, whether or not it began.

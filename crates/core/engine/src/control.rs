@@ -350,7 +350,7 @@ impl Control {
             pool,
             read: 0,
             reporter,
-            has_stopped: false,
+            stopped_at: None,
         }
     }
 
@@ -464,11 +464,16 @@ pub(crate) struct Orders {
     /// The number of orders that have been read.
     read: usize,
     reporter: Reporter,
-    /// Whether the end of starting has been reported.
-    has_stopped: bool,
+    /// The reported end of starting; `None` until then.
+    stopped_at: Option<Nanos>,
 }
 
 impl Orders {
+    /// The reported end of starting; `None` until it was reported.
+    pub(crate) const fn stopped_at(&self) -> Option<Nanos> {
+        self.stopped_at
+    }
+
     /// Whether no further request may start, for any due time.
     #[inline]
     pub(crate) fn is_stopping(&self, now: Nanos) -> bool {
@@ -518,11 +523,11 @@ impl Orders {
         while let Some(command) = arrivals.next_change(now) {
             self.reporter.send(Message::Changed(command));
         }
-        if !self.has_stopped
+        if self.stopped_at.is_none()
             && let Some(reason) = arrivals.stop_reason(now, population)
         {
-            self.has_stopped = true;
             let (pool, at) = (self.pool, arrivals.stop_time(now, population));
+            self.stopped_at = Some(at);
             let stop = Stopped { at, reason };
             self.reporter.send(Message::Stopping { pool, stop });
         }

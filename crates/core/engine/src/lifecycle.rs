@@ -27,8 +27,6 @@ pub(crate) enum Milestone {
 /// The state of a worker's part of a pool, from its start to its final account.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
-    /// The time of the stop, if there was one.
-    pub(crate) stopped_at: Option<Nanos>,
     /// The latest end of the drain; set by the stop.
     pub(crate) drain_until: Option<Nanos>,
     /// The end of the exchange that was accounted for last.
@@ -48,13 +46,14 @@ pub(crate) struct Finish {
     pub(crate) at: Nanos,
     /// The end of the last exchange, or of the load's time if that is later.
     pub(crate) end: Nanos,
+    /// The end of the load; `None` if it is unknown.
+    pub(crate) load_end: Option<Nanos>,
 }
 
 impl Lifecycle {
     /// A running part; requests intended before `measure_from` belong to the warm-up.
     pub(crate) const fn new(measure_from: Nanos) -> Self {
         Self {
-            stopped_at: None,
             drain_until: None,
             last_end: Nanos::ZERO,
             measure_from,
@@ -77,7 +76,6 @@ impl Lifecycle {
     /// Stops the load and begins the drain that the plan requests. The drain lasts at most
     /// [`DRAIN_MAX`], even if the requests have longer timeouts.
     pub(crate) fn stop(&mut self, now: Nanos, drain: Drain) {
-        self.stopped_at = Some(now);
         self.drain_until = Some(match drain {
             Drain::Wait => now + DRAIN_MAX,
             Drain::Close | Drain::Ignore => now,
@@ -90,12 +88,26 @@ impl Lifecycle {
     }
 
     /// Finishes the part after everything is accounted for. The load's time was used until
-    /// `used_until`. If `in_flight` exchanges never ended, the run lasts until now.
-    pub(crate) fn finish(&mut self, now: Nanos, used_until: Nanos, in_flight: u64) {
+    /// `used_until`, which is 0 if that is unknown, and the end of the load was noticed at
+    /// `noticed_at`. If `in_flight` exchanges never ended, the run lasts until now.
+    pub(crate) fn finish(
+        &mut self,
+        now: Nanos,
+        used_until: Nanos,
+        noticed_at: Option<Nanos>,
+        in_flight: u64,
+    ) {
         let end = match in_flight {
             0 => self.last_end.max(used_until),
             _ => now,
         };
-        self.finished = Some(Finish { at: now, end });
+        let used = Some(used_until).filter(|used| *used > Nanos::ZERO);
+        self.finished = Some(Finish {
+            at: now,
+            end,
+            // A stop may come after the end of the load, and a count is used up only when its last
+            // request has found a connection.
+            load_end: [used, noticed_at].into_iter().flatten().min(),
+        });
     }
 }

@@ -381,7 +381,8 @@ impl PoolRun {
         let demand = &self.demand;
         demand.finish(now, requests, measure_from, figures);
         let used = demand.arrivals.used_time(now, &demand.population);
-        self.lifecycle.finish(now, used, in_flight);
+        let noticed_at = self.orders.stopped_at();
+        self.lifecycle.finish(now, used, noticed_at, in_flight);
     }
 }
 

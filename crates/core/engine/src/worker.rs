@@ -427,15 +427,15 @@ impl<I: Io> Worker<I> {
     /// Passes on the last interval.
     fn finish(mut self) {
         let times = self.io.thread_times();
-        let pools = self.pools.iter();
-        let finished = || pools.clone().filter_map(|pool| pool.lifecycle.finished);
+        let pools = &self.pools;
+        let finished = || pools.iter().filter_map(|pool| pool.lifecycle.finished);
         let at = finished().map(|finish| finish.at).max();
         let end = finished()
             .map(|finish| finish.end)
             .max()
             .unwrap_or_default();
         let channel = self.recorder.finish(at.unwrap_or_default(), times);
-        let load_end = pools.filter_map(|pool| pool.lifecycle.stopped_at).max();
+        let load_end = finished().filter_map(|finish| finish.load_end).max();
         channel.reporter.send(Message::Done { end, load_end });
     }
 }

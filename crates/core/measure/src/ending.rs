@@ -19,8 +19,8 @@ pub struct LoadEnd {
     /// The first reason for the end; `None` while the load is running, and if the record of the run
     /// lacks it.
     pub reason: Option<StopReason>,
-    /// The time from the run's start; `None` if the load ended by itself, or if the record of the
-    /// run lacks it.
+    /// The time from the run's start; `None` while the load is running, and if the record of the run
+    /// lacks it.
     pub at: Option<Nanos>,
 }
 

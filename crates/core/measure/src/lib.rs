@@ -112,7 +112,7 @@ pub use iterations::{IterationSample, Iterations};
 pub use latency::Latency;
 pub use leniency::{Leniencies, Leniency};
 pub use llm::{AnswerSample, LlmFigures, LlmRow};
-pub use load::LoadAnswer;
+pub use load::{LoadAnswer, Spans};
 pub use messages::{IsFirst, Messages};
 pub use objective::{Objected, Objective};
 pub use outcome::{Blame, Outcome, OutcomeGroup};

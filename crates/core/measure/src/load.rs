@@ -21,6 +21,31 @@ const UNSENT_PART: u64 = 100;
 /// of Linux.
 const PORTS: u64 = 28_000;
 
+/// The spans to which the figures of a pool apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spans {
+    /// From the end of the warm-up to the last end of a request.
+    pub measured: Nanos,
+    /// From the end of the warm-up to the end of the load. The drain follows.
+    pub load: Nanos,
+}
+
+/// The requested rate of a pool's arrivals, per second: the plan's if it is one number, else the
+/// arrivals that became due over the time of the load. `None` without such a time, and for a closed
+/// model, which requests no rate.
+pub(crate) fn requested_per_s(pool: &PoolInfo, due: u64, load: Nanos) -> Option<f64> {
+    match pool.model {
+        Model::Closed => None,
+        Model::Open => pool.intended_rate.or_else(|| due_per_s(due, load)),
+    }
+}
+
+/// The requests or iterations that became due, per second of the time of the load. `None` without
+/// such a time.
+pub(crate) fn due_per_s(due: u64, load: Nanos) -> Option<f64> {
+    (load > Nanos::ZERO).then(|| due as f64 / load.as_secs_f64())
+}
+
 /// The verdict on the load, with its reasons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadAnswer {
@@ -68,14 +93,14 @@ impl LoadAnswer {
         self.reasons.push(Reason::new(text, &[]));
     }
 
-    /// The verdict for one pool over a span.
+    /// The verdict for one pool over these spans.
     #[must_use]
-    pub fn judge(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
+    pub fn judge(pool: &PoolInfo, figures: &Figures, spans: Spans) -> Self {
         let counts = asked_for(figures);
-        let shared = Shared::from_figures(pool, figures, span);
+        let shared = Shared::from_figures(pool, figures, spans.measured);
         let needed = match &shared {
             Some(shared) => whole(shared.busy / streams(pool, figures)),
-            None => connections_needed(pool, figures, span),
+            None => connections_needed(pool, figures, spans.load),
         };
         let left = counts.dropped.saturating_add(counts.pending);
         let unmade = unmade(figures);
@@ -96,7 +121,7 @@ impl LoadAnswer {
             reasons.push(Reason::new(text, &[]));
         }
         if !is_kept && (left > few || unmade == 0) {
-            reasons.push(reason(pool, figures, span));
+            reasons.push(reason(pool, figures, spans.load));
         }
         reasons.extend(shared.map(|shared| shared.reason(pool, figures)));
         Self {
@@ -109,9 +134,9 @@ impl LoadAnswer {
 
     /// The verdict for all pools of a run. A pool that is not judged, such as one whose load begins
     /// later, leaves the answer to the others.
-    pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)], span: Nanos) -> Self {
+    pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)], spans: Spans) -> Self {
         let mut answers = pools.iter().map(|(pool, figures)| {
-            let answer = Self::judge(pool, figures, span);
+            let answer = Self::judge(pool, figures, spans);
             let intended = asked_for(figures).intended;
             (pool, intended, reached(figures), answer)
         });
@@ -193,18 +218,13 @@ struct RequestDemand {
 }
 
 impl RequestDemand {
-    fn from_figures(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<Self> {
-        if pool.model == Model::Closed || figures.latency.service_time.is_empty() {
+    fn from_figures(pool: &PoolInfo, figures: &Figures, load: Nanos) -> Option<Self> {
+        if figures.latency.service_time.is_empty() {
             return None;
         }
         let asked = asked_for(figures);
-        let arrivals_per_s = match pool.intended_rate {
-            Some(rate) => rate,
-            None if span == Nanos::ZERO => return None,
-            None => asked.intended as f64 / span.as_secs_f64(),
-        };
         Some(Self {
-            arrivals_per_s,
+            arrivals_per_s: requested_per_s(pool, asked.intended, load)?,
             requests_each: figures.counts.sent as f64 / asked.sent.max(1) as f64,
         })
     }
@@ -245,8 +265,8 @@ fn streams(pool: &PoolInfo, figures: &Figures) -> f64 {
 /// The number of connections that the rate needs at the measured service time. With too few
 /// connections the service time is still the target's own, so the estimate is valid for the
 /// requested load, not only for the one that was sent.
-fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<u64> {
-    let demand = RequestDemand::from_figures(pool, figures, span)?;
+fn connections_needed(pool: &PoolInfo, figures: &Figures, load: Nanos) -> Option<u64> {
+    let demand = RequestDemand::from_figures(pool, figures, load)?;
     whole(demand.requests_at_a_time(figures) / streams(pool, figures))
 }
 
@@ -276,9 +296,9 @@ struct Scarce {
 }
 
 impl Scarce {
-    fn from_figures(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
+    fn from_figures(pool: &PoolInfo, figures: &Figures, load: Nanos) -> Self {
         let connections = u64::from(pool.connections);
-        let demand = RequestDemand::from_figures(pool, figures, span);
+        let demand = RequestDemand::from_figures(pool, figures, load);
         let room = connections * streams(pool, figures) as u64;
         // Users of an open model bound the connections that it needs.
         let by_users = pool.growth == Growth::AsNeeded;
@@ -317,8 +337,8 @@ impl Scarce {
 
 /// The reason why a pool's load was not kept: the resource that was not free, and the number of it
 /// that is needed.
-fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
-    let scarce = Scarce::from_figures(pool, figures, span);
+fn reason(pool: &PoolInfo, figures: &Figures, load: Nanos) -> Reason {
+    let scarce = Scarce::from_figures(pool, figures, load);
     let open = figures.connections.in_place_at_end();
     let is_connection = scarce.noun == "connection";
     if is_connection && let Some(text) = late(pool, figures, open) {

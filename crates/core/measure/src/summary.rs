@@ -7,6 +7,7 @@
 
 use crate::backlog::Backlog;
 use crate::figures::CarriedOver;
+use crate::load::{due_per_s, requested_per_s};
 use crate::stages::{StageCell, Stages};
 use crate::step_timelines::StepTimelines;
 use crate::verdict::Evidence;
@@ -14,7 +15,7 @@ use crate::{
     Changed, Coverage, DriftFinding, Ending, FailedBodies, Figures, GeneratorHealth, Histogram,
     Interval, IntervalRow, Iterations, LatencyKind, LoadAnswer, LoadEnd, LoadOrders, Model,
     Overview, PoolInfo, PoolSeries, Reason, Remedy, Resolution, Rows, RunInfo, Settling,
-    SlowRequest, Slowest, Step, TargetAnswer, ThresholdResult, Timeline, Validity, Verdict,
+    SlowRequest, Slowest, Spans, Step, TargetAnswer, ThresholdResult, Timeline, Validity, Verdict,
     WorkerHealth,
 };
 use drumfire_plan::{ChangeKind, Stage, StopReason, Warmup};
@@ -508,7 +509,7 @@ impl Summary {
             span: self.duration,
         };
         let verdict = Verdict::judge(&evidence);
-        let mut load = LoadAnswer::of_run(&pools, self.duration);
+        let mut load = LoadAnswer::of_run(&pools, self.spans());
         let mut target = TargetAnswer::of_run(&pools);
         // A late generator has its own queue, which shows nothing of the target.
         if verdict.validity != Validity::Invalid
@@ -579,17 +580,23 @@ impl Summary {
     }
 
     /// The rate of iterations of a pool's schedule, per second: the plan's if it is one number,
-    /// else the due iterations over the measured span. `None` if the model is closed, or if
+    /// else the due iterations over the time of the load. `None` if the model is closed, or if
     /// iterations are requests.
     #[must_use]
     pub fn iterations_intended_per_s(&self, pool: &PoolInfo, figures: &Figures) -> Option<f64> {
         let iterations = figures.iterations.as_ref()?;
-        let due = iterations.counts.intended as f64 / self.duration.as_secs_f64();
-        match pool.model {
-            Model::Closed => None,
-            Model::Open => pool
-                .intended_rate
-                .or_else(|| due.is_finite().then_some(due)),
+        requested_per_s(pool, iterations.counts.intended, self.spans().load)
+    }
+
+    /// The spans to which the figures apply. The time of the load of a resumed run, and of one whose
+    /// end of the load is unknown, is the measured span.
+    #[must_use]
+    pub fn spans(&self) -> Spans {
+        let ended = self.load_end.at.filter(|_| self.parts.len() == 1);
+        let load = ended.map(|at| at - self.left_out());
+        Spans {
+            measured: self.duration,
+            load: load.map_or(self.duration, |load| load.min(self.duration)),
         }
     }
 
@@ -624,7 +631,7 @@ impl Summary {
     }
 
     /// The rate of requests of the schedules, per second: the plan's if it is one number, else the
-    /// due requests over the measured span. `None` if any pool's model is closed.
+    /// due requests over the time of the load. `None` if any pool's model is closed.
     #[must_use]
     pub fn intended_per_s(&self) -> Option<f64> {
         let of = |(pool, figures)| self.intended_per_s_of(pool, figures);
@@ -634,13 +641,11 @@ impl Summary {
     /// The rate of requests of one pool's schedule, per second, as for [`Self::intended_per_s`].
     #[must_use]
     pub fn intended_per_s_of(&self, pool: &PoolInfo, figures: &Figures) -> Option<f64> {
-        let due = figures.counts.intended as f64 / self.duration.as_secs_f64();
+        let (due, load) = (figures.counts.intended, self.spans().load);
         match pool.model {
             // The schedule's rate counts iterations, each of several requests.
-            Model::Open if figures.iterations.is_some() => due.is_finite().then_some(due),
-            Model::Closed => None,
-            Model::Open if self.duration == Nanos::ZERO => pool.intended_rate,
-            Model::Open => pool.intended_rate.or(Some(due)),
+            Model::Open if figures.iterations.is_some() => due_per_s(due, load),
+            _ => requested_per_s(pool, due, load),
         }
     }
 

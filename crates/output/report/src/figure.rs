@@ -21,7 +21,6 @@ pub use axis::{Axis, Scale, Tick, Unit};
 pub use beside::{BesideSide, beside};
 pub use failure_kinds::{FailureSpan, failure_kinds};
 pub use heat::{Column, Heat};
-pub(crate) use over_time::load_ended_at;
 pub use spark::{Spark, Sparks};
 pub use tail::{TailLine, tail, tails};
 

@@ -6,7 +6,7 @@ use crate::log::{Entries, Entry};
 use crate::teardown::TeardownFailure;
 use crate::{StoreError, directory};
 use drumfire_measure::{
-    Changed, Coverage, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary,
+    Changed, Coverage, Ending, Interval, LoadEnd, Reading, Reason, RunEvent, RunInfo, Summary,
 };
 use drumfire_plan::{StopReason, Warmup};
 use drumfire_units::{Nanos, rounded};
@@ -342,7 +342,7 @@ impl Reader {
             ([_], Some(ending)) => reading.restore(ending),
             (_, ending) => {
                 endings.extend(ending);
-                merged(reading, &parts, &endings)
+                merged(reading, offset, &parts, &endings)
             }
         };
         let mut notes = seams;
@@ -398,8 +398,8 @@ impl Part {
 }
 
 /// The summary of a run that was cut off or resumed. The whole has no ending, so the verdict is
-/// computed again.
-fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
+/// computed again. The last part begins `offset` after the run.
+fn merged(mut reading: Reading, offset: Nanos, parts: &[Part], endings: &[Ending]) -> Summary {
     reading.break_off();
     let bodies = endings.iter().flat_map(|of| of.failed_bodies.iter());
     bodies.for_each(|body| reading.add_failed_body(body.clone()));
@@ -420,7 +420,11 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     let mut summary = reading.close(duration, steal.fold(0.0, f64::max));
     let is_ended = parts.last().is_some_and(|part| part.is_whole);
     let last = endings.last().filter(|_| is_ended);
-    summary.load_end.reason = last.and_then(|ending| ending.load_end.reason);
+    let end = last.map(|ending| ending.load_end);
+    summary.load_end = end.map_or_else(LoadEnd::default, |end| LoadEnd {
+        at: end.at.map(|at| at + offset),
+        ..end
+    });
     let info = Arc::make_mut(&mut summary.info);
     let parts_before = endings.len() - usize::from(is_ended && !endings.is_empty());
     for (part, ending) in endings.iter().enumerate() {

@@ -28,6 +28,28 @@ fn a_stop_ends_the_load_before_what_is_in_flight() {
     assert!(result.summary.duration >= secs(9) - ms(60));
 }
 
+/// A load that ends by itself has an end, too: that of its law, of its duration, or of its count.
+#[test]
+fn a_load_that_ends_by_itself_has_an_end() {
+    let server = || Server::new().takes(Law::Const(secs(2)));
+    let ramp = open("line(10,100,10s)").connections(400).threads(2);
+    let result = run(ramp, World::new(server()));
+    assert_eq!(result.summary.load_end.at, Some(secs(10)));
+    assert!(result.summary.duration > secs(11));
+    let asked = result.summary.intended_per_s().unwrap();
+    assert!((54.0..=56.0).contains(&asked), "{asked}");
+    for threads in [1, 3] {
+        let counted = open("const(100/s,60s)").connections(400).threads(threads);
+        let counted = counted.with(|pool| pool.stop.requests = Some(300));
+        let result = run(counted, World::new(server()));
+        let at = result.summary.load_end.at.unwrap();
+        assert!(at >= ms(2_900) && at <= ms(3_100), "{at}");
+    }
+    let lasting = closed(5).lasts(secs(3));
+    let result = run(lasting, World::new(server()));
+    assert_eq!(result.summary.load_end.at, Some(secs(3)));
+}
+
 #[test]
 fn an_open_run_ends_with_what_it_has() {
     for threads in [1, 4] {

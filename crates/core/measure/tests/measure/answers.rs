@@ -4,8 +4,8 @@ use crate::asked;
 use crate::samples::{self, healthy};
 use drumfire_measure::{
     Asked, AskedLoad, AskedSequence, Cause, Closing, Figures, GeneratorHealth, Interval,
-    LoadAnswer, Model, Outcome, PoolInfo, Reading, Reason, Remedy, RunInfo, Sample, TargetAnswer,
-    TargetState, Validity,
+    LoadAnswer, Model, Outcome, PoolInfo, Reading, Reason, Remedy, RunInfo, Sample, Spans,
+    TargetAnswer, TargetState, Validity,
 };
 use drumfire_plan::{Arrivals, Growth, LatePolicy};
 use drumfire_units::Nanos;
@@ -15,6 +15,10 @@ fn ms(n: u64) -> Nanos {
 }
 
 const SPAN: Nanos = Nanos::from_secs(3);
+const SPANS: Spans = Spans {
+    measured: SPAN,
+    load: SPAN,
+};
 
 /// A pool at 1,000/s with at most this many connections.
 fn pool(connections: u32) -> PoolInfo {
@@ -39,7 +43,7 @@ fn figures(opened: u64, sent: u64, took: Nanos) -> Figures {
 }
 
 fn load(pool: &PoolInfo, figures: &Figures) -> (bool, String, Vec<Remedy>) {
-    let answer = LoadAnswer::judge(pool, figures, SPAN);
+    let answer = LoadAnswer::judge(pool, figures, SPANS);
     let kept = answer.kept.expect("a load that is judged");
     assert_eq!(kept, answer.reasons.is_empty());
     match answer.reasons.as_slice() {
@@ -52,7 +56,7 @@ fn load(pool: &PoolInfo, figures: &Figures) -> (bool, String, Vec<Remedy>) {
 #[test]
 fn two_connections_do_not_carry_what_takes_six() {
     let figures = figures(2, 1158, Nanos::from_micros(5_200));
-    let answer = LoadAnswer::judge(&pool(2), &figures, SPAN);
+    let answer = LoadAnswer::judge(&pool(2), &figures, SPANS);
     assert_eq!(answer.connections_needed, Some(6));
     assert_eq!(answer.sent_share, 0.386);
     let text = "both connections were busy; about 6 are needed at this service time";
@@ -77,7 +81,7 @@ fn what_had_no_data_was_not_sent() {
         }
         let lacking = (figures.counts.failed, figures.without_data());
         assert_eq!(lacking, (unmade, unmade));
-        let answer = LoadAnswer::judge(&pool(8), &figures, SPAN);
+        let answer = LoadAnswer::judge(&pool(8), &figures, SPANS);
         assert_eq!(answer.kept, Some(kept), "{unmade}");
         assert!((answer.sent_share - share).abs() < 0.001, "{answer:?}");
         let reasons: Vec<&str> = answer.reasons.iter().map(|of| of.text.as_str()).collect();
@@ -148,7 +152,7 @@ fn the_scarce_thing_is_named() {
         "servers allow 3 concurrent streams; about 2 connections are needed at this service time"
     );
     assert_eq!(remedies, [Remedy::Connections(4)]);
-    let answer = LoadAnswer::judge(&streams, &held_back, SPAN);
+    let answer = LoadAnswer::judge(&streams, &held_back, SPANS);
     assert_eq!(answer.connections_needed, Some(2));
 }
 
@@ -214,7 +218,7 @@ fn a_load_of_which_nothing_was_due_is_not_judged() {
         let mut figures = Figures::new(&[]);
         figures.record_intended(requests);
         figures.record_pending(0, ms(1), requests);
-        LoadAnswer::judge(&pool(1), &figures, SPAN)
+        LoadAnswer::judge(&pool(1), &figures, SPANS)
     };
     let texts = |answer: &LoadAnswer| {
         let reasons = answer.reasons.iter();
@@ -245,14 +249,14 @@ fn a_load_of_which_nothing_was_due_is_not_judged() {
         assert_eq!(answer.connections_needed, None);
     }
     let closed = samples::run(Model::Closed, &["all"]);
-    let answer = LoadAnswer::judge(closed.pool(), &Figures::new(&[]), SPAN);
+    let answer = LoadAnswer::judge(closed.pool(), &Figures::new(&[]), SPANS);
     assert_eq!(answer.kept, None);
 }
 
 #[test]
 fn a_closed_model_asks_for_what_it_sends() {
     let info = samples::run(Model::Closed, &["all"]);
-    let answer = LoadAnswer::judge(info.pool(), &healthy(&info).total, SPAN);
+    let answer = LoadAnswer::judge(info.pool(), &healthy(&info).total, SPANS);
     let judged = (answer.kept, answer.connections_needed);
     assert_eq!(judged, (Some(true), None));
 }

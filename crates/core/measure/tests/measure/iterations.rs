@@ -3,13 +3,21 @@
 use crate::samples;
 use drumfire_measure::{
     Figures, GeneratorHealth, Interval, IterationSample, Iterations, LoadAnswer, Model, Outcome,
-    PoolInfo, Reading, Remedy, Summary,
+    PoolInfo, Reading, Remedy, Spans, Summary,
 };
 use drumfire_plan::{Growth, Threshold};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
 const SPAN: Nanos = Nanos::from_secs(10);
+
+/// The spans of a run that lasted as long as its load.
+const fn spans(load: Nanos) -> Spans {
+    Spans {
+        measured: load,
+        load,
+    }
+}
 
 fn ms(n: u64) -> Nanos {
     Nanos::from_millis(n)
@@ -139,7 +147,7 @@ fn an_iteration_that_is_not_accounted_for_condemns_the_run() {
 #[test]
 fn the_load_is_that_of_iterations() {
     let interval = hundred();
-    let answer = LoadAnswer::judge(&pool(), &interval.total, SPAN);
+    let answer = LoadAnswer::judge(&pool(), &interval.total, spans(SPAN));
     // Every request that became due was sent; four of the iterations were not started.
     assert_eq!((answer.kept, answer.sent_share), (Some(false), 0.96));
     // 10 iterations/s × 360 requests ÷ 96 iterations × 0.2 s.
@@ -170,7 +178,7 @@ fn users_of_several_requests_have_a_number() {
     figures.record_iterations_pending(Nanos::ZERO, 90);
     (0..2).for_each(|_| figures.connections.record_opened(Nanos(1)));
     interval.sum_up();
-    let answer = LoadAnswer::judge(&pool, &interval.total, Nanos::from_secs(6));
+    let answer = LoadAnswer::judge(&pool, &interval.total, spans(Nanos::from_secs(6)));
     let text = "all 5 users were busy; about 20 are needed at this iteration time";
     let reasons: Vec<_> = answer.reasons.into_iter().collect();
     let [only] = &reasons[..] else {

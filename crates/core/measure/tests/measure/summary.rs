@@ -92,6 +92,23 @@ fn the_intended_rate_is_the_plan_s_or_what_became_due() {
     assert_eq!(summary.intended_per_s(), None);
 }
 
+/// The drain after the load requests nothing.
+#[test]
+fn the_intended_rate_is_that_of_the_load() {
+    let info = samples::run(Model::Open, &["all"]);
+    let mut reading = Reading::new(info.clone(), &[]);
+    reading.absorb(&healthy(&info));
+    reading.end_load(Nanos::from_secs(8));
+    let summary = reading.close(Nanos::from_secs(10), 0.0);
+    assert_eq!(summary.intended_per_s(), Some(125.0));
+    assert_eq!(summary.achieved_per_s(), 100.0);
+    let mut early = Reading::new(info.clone(), &[]);
+    early.absorb(&healthy(&info));
+    early.end_load(Nanos::ZERO);
+    let summary = early.close(Nanos::from_secs(10), 0.0);
+    assert_eq!(summary.intended_per_s(), None);
+}
+
 #[test]
 fn an_ending_and_the_intervals_make_the_summary_again() {
     let info = samples::run(Model::Open, &["all"]);

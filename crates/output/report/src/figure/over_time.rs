@@ -358,20 +358,11 @@ pub(super) fn marks(summary: &Summary, rows: &[IntervalRow]) -> Vec<Mark> {
         .collect()
 }
 
-/// The time at which the load ended, from the run's start. A load that ended by itself ended with
-/// the last row that has a due request. `None` during the load, and if its end is unknown.
-pub(crate) fn load_ended_at(summary: &Summary, rows: &[IntervalRow]) -> Option<Nanos> {
-    summary.load_end.reason?;
-    let is_due = |row: &&IntervalRow| row.goal.is_some_and(|due| due > 0);
-    let by_itself = || rows.iter().rev().find(is_due).map(|row| row.end);
-    summary.load_end.at.or_else(by_itself)
-}
-
 /// The mark of the end of the load, if the answers to its last requests took more than an interval
 /// and a fiftieth of the run.
 fn end_of_load(summary: &Summary, rows: &[IntervalRow]) -> Option<Mark> {
     let end = rows.last()?.end;
-    let at = load_ended_at(summary, rows)?;
+    let at = summary.load_end.at?;
     let rest = end - at;
     let is_seen = rest > summary.info.interval && rest.0.saturating_mul(50) > end.0;
     is_seen.then(|| Mark {

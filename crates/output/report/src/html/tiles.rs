@@ -3,7 +3,7 @@
 //! the rule on it with its result.
 
 use crate::answers::rule;
-use crate::figure::{Spark, load_ended_at};
+use crate::figure::Spark;
 use crate::markup::Markup;
 use crate::quantity::{count, quantile, rate, sent_or_begun, share, tokens_per_s};
 use crate::style::Unicode;
@@ -45,7 +45,7 @@ pub(super) fn print(out: &mut Markup, summary: &Summary, rows: &[IntervalRow]) {
 fn requests<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
     let counts = &summary.total.counts;
     let begun = sent_or_begun(summary.total.without_data());
-    let asked = asked(summary, rows);
+    let asked = summary.intended_per_s();
     let has_rate = summary.duration >= RATE_FROM.0 && counts.sent >= RATE_FROM.1;
     [
         Tile {
@@ -78,23 +78,6 @@ fn requests<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
             },
         },
     ]
-}
-
-/// The rate that was asked for: the plan's if it is one number, else the due requests over the time
-/// of the load, without the time of the last answers.
-fn asked(summary: &Summary, rows: &[IntervalRow]) -> Option<f64> {
-    let planned = summary.intended_per_s();
-    let is_one_number = summary
-        .info
-        .pools
-        .iter()
-        .any(|pool| pool.intended_rate.is_some());
-    let ended = load_ended_at(summary, rows).filter(|_| !is_one_number);
-    let span = ended.map(|at| at - summary.left_out());
-    match span.filter(|span| *span > Nanos::ZERO) {
-        Some(span) => planned.map(|_| summary.total.counts.intended as f64 / span.as_secs_f64()),
-        None => planned,
-    }
 }
 
 /// The tiles of the latency.

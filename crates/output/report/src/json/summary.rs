@@ -477,7 +477,7 @@ fn pool(summary: &Summary, info: &PoolInfo, figures: &Figures) -> Pool {
         name: prose(&info.name),
         model: Named(info.model),
         latency_kind: Named(info.model.latency_kind(&figures.latency)),
-        load: load(&LoadAnswer::judge(info, figures, summary.duration)),
+        load: load(&LoadAnswer::judge(info, figures, summary.spans())),
         target: target(&TargetAnswer::judge(info, figures)),
         requests: requests(figures),
         rate: rate(
