@@ -351,17 +351,11 @@ impl Summary {
         self.timeline.cells()
     }
 
-    /// A step over time, by its pool's number and its own: at most 300 rows, fewer with many steps.
-    /// `None` if its pool has no other step (the pool's rows are then the step's), and in a run
-    /// with more than 64 steps.
+    /// A step over time, by its pool's number and its own: at most `most` rows and at most 300, fewer
+    /// with many steps. `None` if its pool has no other step (the pool's rows are then the step's),
+    /// and in a run with more than 64 steps.
     #[must_use]
-    pub fn intervals_of_step(&self, pool: usize, step: usize) -> Option<Vec<IntervalRow>> {
-        self.steps.rows(&self.info, (pool, step), INTERVALS)
-    }
-
-    /// A step over time as [`Self::intervals_of_step`], in at most `most` rows of merged intervals.
-    #[must_use]
-    pub fn merged_intervals_of_step(
+    pub fn intervals_of_step(
         &self,
         pool: usize,
         step: usize,

@@ -24,7 +24,7 @@ pub use heat::{Column, Heat};
 pub use spark::{Spark, Sparks};
 pub use tail::{TailLine, tail, tails};
 
-use drumfire_measure::{Histogram, IntervalRow, LatencyKind, Overview, Step, Summary};
+use drumfire_measure::{IntervalRow, LatencyKind, Overview, Step, Summary};
 use drumfire_units::Nanos;
 
 /// A picture of a run, as values in the units of its axes. A drawing shows everything in the figure
@@ -191,12 +191,14 @@ enum Requests {
     Open,
 }
 
-/// The figures of one step.
+/// The figures of one step: those that a step has. Requests in flight, lag and memory are of a run.
 #[derive(Debug)]
 struct StepPart {
+    /// The numbers of the pool and of the step in it.
+    place: (usize, usize),
     step: Step,
+    /// The time that is *the* latency of the pool.
     kind: LatencyKind,
-    cells: Vec<Overview>,
     rows: Vec<IntervalRow>,
 }
 
@@ -252,13 +254,7 @@ impl<'a> Pictures<'a> {
     /// step has: requests in flight, lag and memory. `None` if the step has no timeline of its own.
     #[must_use]
     pub fn of_step(self, pool: usize, step: usize) -> Option<Self> {
-        let (info, figures) = self.summary.pools().nth(pool)?;
-        let part = StepPart {
-            step: figures.steps_of(info).into_iter().nth(step)?,
-            kind: info.model.latency_kind(&figures.latency),
-            cells: self.summary.step_over_time(pool, step)?.collect(),
-            rows: self.summary.intervals_of_step(pool, step)?,
-        };
+        let part = StepPart::new(self.summary, (pool, step), usize::MAX)?;
         Some(Self {
             step: Some(part),
             ..self
@@ -268,8 +264,13 @@ impl<'a> Pictures<'a> {
     /// The figure with this name of [`NAMES`]; `None` if the run has nothing to show in it.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<Figure> {
-        if let Some(of_step) = self.step.as_ref().and_then(|step| self.of_part(step, name)) {
-            return Some(of_step);
+        if let Some(part) = &self.step {
+            // With the newest intervals only, the rows of the step begin with them.
+            let newest = self.newest.as_ref().and_then(|rows| rows.first());
+            let from = newest.map_or(Nanos::ZERO, |row| row.start);
+            if let Some(of_step) = part.figure(self.summary, name, from, self.requests) {
+                return Some(of_step);
+            }
         }
         let rows = self.newest.as_ref().unwrap_or(&self.rows);
         let summary = self.summary;
@@ -291,36 +292,54 @@ impl<'a> Pictures<'a> {
             _ => None,
         }
     }
+}
 
-    /// The figure of a step, if steps have it. With the newest intervals only, the rows of the step
-    /// begin with them.
-    fn of_part(&self, part: &StepPart, name: &str) -> Option<Figure> {
-        let summary = self.summary;
-        let newest = self.newest.as_ref().and_then(|rows| rows.first());
-        let from = newest.map_or(Nanos::ZERO, |row| row.start);
-        let rows: Vec<IntervalRow> = part
-            .rows
-            .iter()
-            .filter(|row| row.start >= from)
-            // A step counts a request as due when it ends, which is no load that was asked for.
-            .map(|row| IntervalRow {
-                goal: None,
-                ..row.clone()
-            })
-            .collect();
-        let kind = part.kind;
-        let times = kind.of_step(&part.step);
+impl StepPart {
+    /// The figures of a step with at most `most` spans of time; `None` if the step has no timeline of
+    /// its own.
+    fn new(summary: &Summary, place: (usize, usize), most: usize) -> Option<Self> {
+        let (pool, step) = place;
+        let (info, figures) = summary.pools().nth(pool)?;
+        let rows = summary.intervals_of_step(pool, step, most)?;
+        Some(Self {
+            place,
+            step: figures.steps_of(info).into_iter().nth(step)?,
+            kind: info.model.latency_kind(&figures.latency),
+            rows: rows
+                .into_iter()
+                // A step counts a request as due when it ends, which is no requested load.
+                .map(|row| IntervalRow { goal: None, ..row })
+                .collect(),
+        })
+    }
+
+    /// The figure with this name of [`NAMES`], of the requests from a time on; `None` if steps have
+    /// no such figure.
+    fn figure(
+        &self,
+        summary: &Summary,
+        name: &str,
+        from: Nanos,
+        requests: Requests,
+    ) -> Option<Figure> {
+        let first = self.rows.partition_point(|row| row.start < from);
+        let (kind, rows) = (self.kind, &self.rows[first..]);
         let figure = match name {
-            "rate" => over_time::rate(summary, &rows),
-            "latency" => over_time::latency(summary, &rows),
-            "ttft" | "tpot" | "tokens" => answers::figure(name, summary, &rows)?,
-            "heat" => heat::latency(summary, &part.cells, &rows),
-            "tail" => return Some(tail::of_kind(kind, &[("this step", Role::Rank(0), times)])),
-            "knee" => over_time::knee(summary, &rows)?,
+            "rate" => over_time::rate(summary, rows),
+            "latency" => over_time::latency_of(kind, summary, rows),
+            "ttft" | "tpot" | "tokens" => answers::figure(name, summary, rows)?,
+            "heat" => {
+                let cells = summary.step_over_time(self.place.0, self.place.1)?;
+                heat::latency(summary, &cells.collect::<Vec<_>>(), rows)
+            }
+            "tail" => {
+                let times = kind.of_step(&self.step);
+                tail::of_kind(kind, &[("this step", Role::Rank(0), times)])
+            }
+            "knee" => over_time::knee(summary, rows)?,
             "outcomes" => {
-                let (counts, outcomes) = (&part.step.counts, &part.step.errors);
-                let bars = outcomes::bars(counts, outcomes, self.requests);
-                return Some(outcomes::figure(bars));
+                let (counts, outcomes) = (&self.step.counts, &self.step.errors);
+                outcomes::figure(outcomes::bars(counts, outcomes, requests))
             }
             _ => return None,
         };
@@ -332,27 +351,19 @@ impl<'a> Pictures<'a> {
     }
 }
 
-/// The maximum number of spans of time in the figures of a step.
+/// The maximum number of spans of time in the figures of a step on a page.
 const SPANS_OF_STEP: usize = 60;
 
-/// The figures of a step: its latency, its rate and its tail. The step is given by its pool's number
-/// and its own, with *the* latency of its pool's model. Empty if the step has no rows of its own
-/// ([`Summary::intervals_of_step`]).
+/// The figures of a step on a page: its latency, its rate and its tail. The step is given by its
+/// pool's number and its own. Empty if the step has no timeline of its own.
 #[must_use]
-pub(crate) fn of_step(
-    summary: &Summary,
-    (pool, step): (usize, usize),
-    (kind, times): (LatencyKind, &Histogram),
-) -> Vec<Figure> {
-    let rows = summary.merged_intervals_of_step(pool, step, SPANS_OF_STEP);
-    let Some(rows) = rows else {
+pub(crate) fn of_step(summary: &Summary, place: (usize, usize)) -> Vec<Figure> {
+    let Some(part) = StepPart::new(summary, place, SPANS_OF_STEP) else {
         return Vec::new();
     };
-    vec![
-        over_time::latency_of(kind, summary, &rows),
-        over_time::rate(summary, &rows),
-        tail::of_kind(kind, &[("this step", Role::Rank(0), times)]),
-    ]
+    let names = ["latency", "rate", "tail"].into_iter();
+    let figure = |name| part.figure(summary, name, Nanos::ZERO, Requests::Ended);
+    names.filter_map(figure).collect()
 }
 
 /// Every figure of a run, in the order of [`NAMES`]. In a running test, the last interval may be

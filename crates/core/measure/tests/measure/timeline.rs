@@ -278,7 +278,7 @@ fn steps_have_timelines() {
     }
     let summary = reading.so_far();
     for step in 0..3 {
-        let rows = summary.intervals_of_step(0, step).unwrap();
+        let rows = summary.intervals_of_step(0, step, usize::MAX).unwrap();
         assert!((150..=300).contains(&rows.len()), "{}", rows.len());
         let ended: u64 = rows.iter().map(|row| row.good).sum();
         assert_eq!(ended, summary.total.steps[step].counts.ok);
@@ -289,7 +289,7 @@ fn steps_have_timelines() {
             summary.total.steps[step].response_time.quantile(1.0)
         );
     }
-    assert_eq!(summary.intervals_of_step(0, 3), None);
+    assert_eq!(summary.intervals_of_step(0, 3, usize::MAX), None);
 }
 
 #[test]

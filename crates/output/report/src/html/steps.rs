@@ -20,7 +20,7 @@ pub(super) fn part(summary: &Summary, extent: &PageExtent) -> Option<Part> {
     let figures = steps.iter().zip(pictured(&steps));
     let figures: Vec<Vec<Figure>> = figures
         .map(|(step, is_pictured)| match is_pictured {
-            true => figure::of_step(summary, step.place, (step.kind, &step.times)),
+            true => figure::of_step(summary, step.place),
             false => Vec::new(),
         })
         .collect();

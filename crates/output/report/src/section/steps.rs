@@ -108,8 +108,6 @@ pub(crate) struct PicturedStep {
     pub(crate) name: String,
     /// The numbers of its pool and of the step in it.
     pub(crate) place: (usize, usize),
-    /// The kind of time that is the latency of its pool.
-    pub(crate) kind: LatencyKind,
     /// The latency of the step.
     pub(crate) times: Histogram,
 }
@@ -120,7 +118,6 @@ pub(crate) fn pictured(summary: &Summary, extent: &PageExtent) -> Vec<PicturedSt
     rows.map(|row| PicturedStep {
         name: row.name(),
         place: row.place,
-        kind: row.kind,
         times: row.times().clone(),
     })
     .collect()
