@@ -580,6 +580,7 @@ impl Figures {
             return self.steps.clone();
         }
         vec![Step {
+            pool: None,
             name: only.clone(),
             counts: self.counts,
             bytes: self.bytes,

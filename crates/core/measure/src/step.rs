@@ -46,6 +46,8 @@ impl StepMemory {
 /// pool with one step, the counts are the pool's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
+    /// The name of its pool, in a list of the steps of several pools.
+    pub pool: Option<Arc<str>>,
     /// The step's name in the plan.
     pub name: Arc<str>,
     /// Requests.
@@ -72,6 +74,7 @@ impl Step {
             StepMemory::Ready => Histogram::new,
         };
         Self {
+            pool: None,
             name,
             counts: Counts::default(),
             bytes: ByteCounts::default(),

@@ -643,7 +643,7 @@ impl Summary {
         }
     }
 
-    /// The figures of every step, pool by pool. With several pools, a step is called `pool/step`.
+    /// The figures of every step, pool by pool. With several pools, a step has the name of its pool.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let pools = self.pools();
@@ -652,13 +652,14 @@ impl Summary {
             .collect()
     }
 
-    /// The steps of one pool, under unique names within the run.
+    /// The steps of one pool, with its name if the run has several.
     #[must_use]
     pub fn steps_of(&self, pool: &PoolInfo, figures: &Figures) -> Vec<Step> {
         let mut steps = figures.steps_of(pool);
         if self.info.pools.len() > 1 {
+            let name: Arc<str> = pool.name.as_str().into();
             for step in &mut steps {
-                step.name = format!("{}/{}", pool.name, step.name).into();
+                step.pool = Some(Arc::clone(&name));
             }
         }
         steps

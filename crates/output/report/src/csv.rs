@@ -5,7 +5,7 @@
 //! that a spreadsheet would take for a formula is disarmed (`text_cell`).
 
 use crate::calendar::rfc3339;
-use crate::secret;
+use crate::step_name::StepName;
 use crate::untrusted::is_dangerous;
 use drumfire_measure::{Histogram, IntervalRow, LlmFigures, Summary};
 use std::fmt::Write as _;
@@ -76,7 +76,7 @@ pub fn histogram(summary: &Summary) -> Vec<u8> {
     let steps = summary.steps();
     if steps.len() > 1 {
         for step in steps {
-            let name = secret::url(&step.name);
+            let name = StepName::from_step(&step).path();
             let mut push = |metric: &str, histogram: &Histogram| {
                 push_rows(&mut out, &format!("step({name}).{metric}"), histogram);
             };

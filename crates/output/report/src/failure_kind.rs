@@ -6,9 +6,9 @@
 
 use crate::quantity::{count, counted, share_of};
 use crate::remedy::{Naming, remedy_beside};
-use crate::secret;
 use crate::show::content;
 use crate::status::reason_phrase;
+use crate::step_name::StepName;
 use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::{Blame, Closing, ErrorRow, FailedBody, Outcome, Summary};
@@ -36,9 +36,9 @@ pub(crate) struct FailureKind<'a> {
     pub(crate) messages: Vec<ErrorRow>,
     /// The statuses that the plan expects, if the kind is about them and they are known.
     pub(crate) expected: Option<Expect>,
-    /// The steps that failed so with their counts, the most frequent first. A step has the name of
-    /// the table of steps, without secrets. Empty if the run has one step.
-    pub(crate) steps: Vec<(String, u64)>,
+    /// The steps that failed so with their counts, the most frequent first. Empty if the run has one
+    /// step.
+    pub(crate) steps: Vec<(StepName, u64)>,
     /// The first body that was kept.
     pub(crate) first_body: Option<&'a FailedBody>,
     /// An action that may help.
@@ -81,7 +81,7 @@ pub(crate) fn failure_kinds(summary: &Summary, naming: Naming) -> Vec<FailureKin
             kind.expected = expected(summary);
         }
         let failed = steps.iter().filter(|_| steps.len() > 1);
-        let failed = failed.map(|step| (secret::url(&step.name), step.errors.get(kind.outcome)));
+        let failed = failed.map(|step| (StepName::from_step(step), step.errors.get(kind.outcome)));
         kind.steps = failed.filter(|(_, count)| *count > 0).collect();
         kind.steps.sort_by_key(|(_, count)| Reverse(*count));
         let mut bodies = summary.failed_bodies.iter();
@@ -147,7 +147,7 @@ impl FailureKind<'_> {
     pub(crate) fn steps_in_words(&self) -> Option<String> {
         let shown = self.steps.iter().take(LISTED_MAX);
         let mut words: Vec<String> = shown
-            .map(|(name, n)| format!("{} in {name}", count(*n)))
+            .map(|(name, n)| format!("{} in {}", count(*n), name.words()))
             .collect();
         let more = self.steps.len().saturating_sub(LISTED_MAX) as u64;
         words.extend((more > 0).then(|| counted(more, "other step")));

@@ -170,11 +170,6 @@ impl Cell {
         Self::plain(Value::Code(text.into()))
     }
 
-    /// A cell with the name of a step, which may be a URL.
-    pub(crate) fn url(text: &str) -> Self {
-        Self::code(secret::url(text))
-    }
-
     const fn plain(value: Value) -> Self {
         Self {
             value,

@@ -9,6 +9,7 @@
 //! instead of our exact extremes, a difference of up to a thousandth. The format can't mark lower
 //! bounds, and times beyond an hour are in the last bucket.
 
+use crate::step_name::StepName;
 use crate::style::Unicode;
 use crate::untrusted::{Untrusted, is_dangerous};
 use crate::{calendar, secret};
@@ -46,7 +47,7 @@ fn steps(out: &mut String, summary: &Summary) {
             continue;
         }
         for (index, step) in steps.iter().enumerate() {
-            let tag = tag("step", &step.name);
+            let tag = tag("step", &StepName::from_step(step).path());
             match summary.step_over_time(number, index) {
                 Some(cells) => {
                     for cell in cells.filter(|cell| !cell.latency().is_empty()) {

@@ -58,6 +58,7 @@ pub mod screen;
 mod section;
 pub mod show;
 mod status;
+mod step_name;
 pub mod style;
 mod table;
 pub mod text;

@@ -86,7 +86,7 @@ pub fn step_name(summary: &Summary, place: StepPlace, style: &Style) -> Option<S
     let (pool, figures) = summary.pools().nth(place.pool)?;
     let steps = summary.steps_of(pool, figures);
     let step = steps.get(place.step)?;
-    Some(foreign(&crate::secret::url(&step.name), style.unicode))
+    Some(foreign(&StepName::from_step(step).words(), style.unicode))
 }
 
 /// The table of addresses that connections were opened to.

@@ -15,6 +15,7 @@ use crate::failure_kind::failure_kinds;
 use crate::remedy::Naming;
 use crate::secret;
 use crate::show::content;
+use crate::step_name::StepName;
 use crate::style::Unicode;
 use drumfire_compare::contract::summary::{
     AchievedRate, Bound, Bytes, Came, Departures, Document, Ended, Error, FailedBody, FailedStep,
@@ -373,7 +374,7 @@ fn failures(summary: &Summary) -> Vec<Failure> {
             };
             let steps = kind.steps.iter().take(FAILED_STEPS_MAX);
             let steps = steps.map(|(step, count)| FailedStep {
-                step: step.clone(),
+                step: step.path(),
                 count: *count,
             });
             Failure {
@@ -500,7 +501,7 @@ fn steps(summary: &Summary) -> Vec<Step> {
     let steps = steps.iter();
     steps
         .map(|step| Step {
-            name: secret::url(&step.name),
+            name: StepName::from_step(step).path(),
             requests: StepRequests {
                 sent: step.counts.sent,
                 ok: step.counts.ok,

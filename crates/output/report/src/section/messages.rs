@@ -4,6 +4,7 @@
 
 use super::{Cell, Column, Grid, PageExtent, Section};
 use crate::quantity::counted;
+use crate::step_name::StepName;
 use drumfire_measure::{Messages, Summary};
 use std::cmp::Reverse;
 
@@ -29,7 +30,7 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
     }
     let rows = steps
         .iter()
-        .filter_map(|step| Some((&*step.name, step.messages()?)));
+        .filter_map(|step| Some((StepName::from_step(step), step.messages()?)));
     let mut rows: Vec<_> = rows
         .filter(|(_, messages)| messages.first.count() > 0)
         .collect();
@@ -63,7 +64,7 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
 }
 
 /// The table of these steps. A client sends no events.
-fn grid(rows: &[(&str, &Messages)], are_events: bool) -> Grid {
+fn grid(rows: &[(StepName, &Messages)], are_events: bool) -> Grid {
     let mut columns = vec![Column::names("step")];
     if !are_events {
         columns.push(Column::numbers("sent", 2));
@@ -72,7 +73,7 @@ fn grid(rows: &[(&str, &Messages)], are_events: bool) -> Grid {
     let quantiles = FIRST.into_iter().chain(GAP);
     columns.extend(quantiles.map(|(heading, _, order)| Column::numbers(heading, order)));
     let rows = rows.iter().map(|(name, messages)| {
-        let mut cells = vec![Cell::url(name)];
+        let mut cells = vec![Cell::code(name.words())];
         if !are_events {
             cells.push(Cell::count(messages.sent));
         }

@@ -1,6 +1,7 @@
 //! The slowest requests, with the traces by which a reader finds them in the target's own records.
 
 use super::{Cell, Column, Grid, PageExtent, Section};
+use crate::step_name::StepName;
 use drumfire_measure::{Outcome, Summary};
 
 /// The number of requests on a terminal. JSON has all that were kept, twice as many.
@@ -28,7 +29,10 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
     ];
     let rows = slowest.into_iter().map(|slow| {
         let pool = summary.info.pools.get(usize::from(slow.pool));
-        let step = pool.and_then(|pool| pool.steps.get(usize::from(slow.step)));
+        let step = pool.and_then(|pool| {
+            let step = pool.steps.get(usize::from(slow.step))?;
+            Some(StepName::within(summary, pool, step).words())
+        });
         // A request without a response has its outcome instead of a status.
         let end = match slow.outcome {
             Outcome::Ok | Outcome::HttpStatus if slow.status > 0 => slow.status.to_string(),
@@ -37,7 +41,7 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
         let due = slow.intended.as_secs_f64();
         let trace = Some(slow.trace.clone()).filter(|trace| !trace.is_empty());
         vec![
-            step.map_or_else(Cell::missing, |step| Cell::url(step)),
+            step.map_or_else(Cell::missing, Cell::code),
             slow.time(kind).map_or_else(Cell::missing, Cell::latency),
             Cell::measured(due, format!("{due:.3} s")),
             Cell::new(end),

@@ -3,7 +3,7 @@
 use super::{Cell, Column, Grid, PageExtent, Quantiles, Section};
 use crate::figure::Sparks;
 use crate::quantity::counted;
-use crate::secret;
+use crate::step_name::StepName;
 use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::{Histogram, LatencyKind, Step, Summary};
@@ -84,7 +84,7 @@ impl Row {
 
     /// The name without secrets, with everything escaped that could act on a terminal.
     fn name(&self) -> String {
-        foreign(&secret::url(&self.step.name), Unicode::On)
+        foreign(&StepName::from_step(&self.step).words(), Unicode::On)
     }
 }
 
@@ -200,7 +200,7 @@ fn grid(rows: &[Row], sparks: Option<Sparks>) -> Grid {
     columns.extend(heading.map(|heading| Column::sparks(heading, 8)));
     let cells = rows.iter().enumerate().map(|(number, row)| {
         let mut cells = vec![
-            Cell::url(&row.step.name),
+            Cell::code(StepName::from_step(&row.step).words()),
             Cell::count(row.step.counts.sent),
             Cell::failures(row.step.counts.failed),
         ];
