@@ -68,7 +68,10 @@ pub use seeking::Seeker;
 pub use session::{Outcome, Session};
 pub use standing::Standing;
 pub use steering::Steering;
-pub use storing::{Keeper, StorePlace, Storing, folder_of, naming_of, stored, stored_plan};
+pub use storing::{
+    Keeper, StorePlace, Storing, finding_of, folder_of, naming_of, store_finding, stored,
+    stored_plan,
+};
 pub use streams::{OutputError, StreamPlace, StreamWriter, Streams};
 pub use text_server::TextServer;
 pub use watch::{Shown, Watch};

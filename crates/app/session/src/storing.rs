@@ -20,12 +20,13 @@
 
 use crate::limits::{connections_max, within_limits};
 use crate::{Console, Note, Observer, Redactor, SessionError};
+use drumfire_capacity::Finding;
 use drumfire_document::{Document, form};
-use drumfire_measure::{Ending, RunEvent, RunInfo, Summary};
+use drumfire_measure::{self as measure, Ending, RunEvent, RunInfo, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::{Change, Command, secret};
 use drumfire_report::{Naming, json};
-use drumfire_store::{Beginning, Directory, Record, Recording, StoreError, read_plan};
+use drumfire_store::{Beginning, Directory, Record, Recording, StoreError, add_finding, read_plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -173,6 +174,27 @@ pub fn stored_plan(run: &Path) -> String {
 #[must_use]
 pub fn stored(record: Record) -> Arc<Summary> {
     within_limits(Arc::new(record.summary), record.connections_max)
+}
+
+/// Adds the result of the search for a capacity to the stored run of the search, with the redactor's
+/// secrets masked.
+///
+/// # Errors
+/// If the directory contains no run, another program uses it, or a file cannot be written.
+pub fn store_finding(run: &Path, finding: &Finding, redactor: &Redactor) -> Result<(), StoreError> {
+    let masked = |text: &str| redactor.text(text).into_owned();
+    let finding = finding.clone().with_texts(&masked);
+    add_finding(run, &measure::form::encode(&finding))
+}
+
+/// The result of the search for a capacity that made a stored run; `None` for every other run.
+///
+/// # Errors
+/// If the stored result cannot be read; the text has the reason.
+pub fn finding_of(record: &Record) -> Result<Option<Finding>, String> {
+    let stored = record.finding.as_deref();
+    let finding = stored.map(measure::form::decode::<Finding>).transpose();
+    finding.map_err(|error| format!("can't read the result of the search: {error}"))
 }
 
 /// The observer that stores a run.
@@ -369,6 +391,169 @@ fn note(error: &StoreError) -> String {
 #[cfg(test)]
 mod tests {
     use super::{overwritten, starred};
+    use drumfire_capacity::{
+        Answer, Bottleneck, Capacity, Confirmation, CourseStage, Finding, KneeRow, Stage, Trend,
+        Why,
+    };
+    use drumfire_measure::{Histogram, Model, Objective, PoolInfo, RunInfo, form};
+    use drumfire_plan::Threshold;
+    use drumfire_testkit::check_form;
+    use drumfire_units::Nanos;
+    use std::fmt::Write as _;
+
+    /// Findings with every answer and every reason.
+    fn findings() -> Vec<Finding> {
+        let median = Trend::Median {
+            before: (80.0, Nanos(1)),
+            now: (70.0, Nanos(2)),
+        };
+        let trend = Trend::Capacity {
+            from: 90.0,
+            to: 80.0,
+        };
+        let tried = vec![(50.0, 0.25)];
+        let unknown = |why| Answer::Unknown {
+            why,
+            kept: Some(10.0),
+            missed: None,
+        };
+        let found = |why, confirmation| {
+            Answer::Found(Capacity {
+                rate: 90.5,
+                low: 88.0,
+                high: 93.0,
+                slo: 1,
+                held: 60.0,
+                confirmation,
+                trend: Some(trend),
+                why,
+            })
+        };
+        let confirmation = Confirmation {
+            rate: 88.0,
+            shares: vec![0.001, 0.0],
+            requests: 5_280.0,
+            is_kept: true,
+            made: 2,
+        };
+        let answers = [
+            found(None, Some(confirmation)),
+            found(Some(Why::Slower(median)), None),
+            found(
+                Some(Why::TooShort {
+                    slo: 0,
+                    rate: 88.0,
+                    requests: 368.0,
+                    gap: Some(2.5),
+                    seconds: 30.0,
+                }),
+                None,
+            ),
+            found(Some(Why::Unproven), None),
+            Answer::Below(20.0),
+            Answer::Above(400.0),
+            Answer::Generator {
+                rate: 300.0,
+                kept: None,
+            },
+            unknown(Why::Ended),
+            unknown(Why::NotRecovered {
+                overload: 640.0,
+                rate: 10.0,
+                share: 0.5,
+            }),
+            unknown(Why::Behind { rate: 90.0 }),
+            unknown(Why::Independent {
+                slo: 1,
+                tried: tried.clone(),
+            }),
+            unknown(Why::Missed {
+                slo: 0,
+                tried,
+                trend: None,
+            }),
+            unknown(Why::Time { announced: 120.0 }),
+        ];
+        answers.map(finding).into()
+    }
+
+    fn finding(answer: Answer) -> Finding {
+        let info = RunInfo::new(vec![PoolInfo::new("p", Model::Open, ["a", "b"])]);
+        let objective = |text: &str| {
+            let rule: Threshold = text.parse().expect("a rule");
+            Objective::from_rule(&rule, &info).expect("an objective")
+        };
+        let mut times = Histogram::small();
+        for ms in [3, 4, 90] {
+            times.record(Nanos::from_millis(ms));
+        }
+        let row = |stage| KneeRow {
+            stage,
+            rate: 90.0,
+            span: Nanos::from_secs(3),
+            ended: 3,
+            times: times.clone(),
+            shares: vec![0.25, 0.0],
+        };
+        Finding {
+            run: "r\u{e9}".to_owned(),
+            target: "http://h/".to_owned(),
+            answer,
+            objectives: vec![objective("p99<50ms"), objective("b: failed<1%")],
+            knee: vec![row(Stage::Climb), row(Stage::Hold)],
+            course: vec![CourseStage {
+                stage: Stage::Confirm,
+                start: Nanos(7),
+                low: 20.0,
+                high: 90.0,
+            }],
+            bottleneck: Some(Bottleneck::Connections),
+            failure: Some("status 503".to_owned()),
+            reasons: vec!["late".to_owned()],
+            is_cut_short: true,
+        }
+    }
+
+    #[test]
+    fn findings_keep_the_properties_of_forms() {
+        findings().iter().for_each(check_form);
+    }
+
+    /// Stored searches of this version must be readable by the next one.
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the environment says whether to bless"
+    )]
+    fn findings_have_the_bytes_of_version_1() {
+        let mut all = String::new();
+        for finding in &findings() {
+            form::encode(finding)
+                .iter()
+                .for_each(|byte| write!(all, "{byte:02x}").unwrap());
+            all.push('\n');
+        }
+        let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/src/finding.hex");
+        if std::env::var_os("DRUMFIRE_BLESS").is_some() {
+            std::fs::write(kept, &all).unwrap();
+        }
+        assert_eq!(all, std::fs::read_to_string(kept).unwrap());
+    }
+
+    #[test]
+    fn no_secret_of_a_finding_is_stored() {
+        let finding = finding(Answer::Above(1.0)).with_texts(&|text| text.replace("late", "***"));
+        assert_eq!(finding.reasons, ["***"]);
+        let all = finding.with_texts(&|_| "*".to_owned());
+        let expressions = all.objectives.iter().map(|it| &it.expression);
+        let texts = expressions.chain([&all.run, &all.target]);
+        assert!(
+            texts
+                .chain(&all.failure)
+                .chain(&all.reasons)
+                .all(|it| it == "*")
+        );
+    }
 
     #[test]
     fn stars_are_as_long_as_what_they_hide() {

@@ -5,13 +5,14 @@
 //! take 50 ms or longer. A share below a bound does the same for failures. Other rules have no such
 //! share: no single request meets a mean or a rate.
 
+use crate::form;
 use crate::threshold::{Aim, View};
 use crate::{Interval, Model, RunInfo};
 use drumfire_plan::{Comparison, Metric, Role, Threshold, Times};
 use drumfire_units::Nanos;
 
 /// An objective in a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
     /// The objective in the user's words.
     pub expression: String,
@@ -34,6 +35,11 @@ pub struct Objected {
     pub near: u64,
     /// All requests.
     pub of: u64,
+}
+
+form! {
+    struct Objective { expression, share, bound, is_of_response, aim }
+    check |objective| objective.share > 0.0 && objective.share < 1.0, "a share outside 0 to 1";
 }
 
 impl Objective {

@@ -46,7 +46,7 @@ form! {
 
 /// The data that a metric uses: a pool, or all; a step, or all; and the model that chooses the
 /// latency.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Aim {
     /// The metric without its pool and step.
     pub(crate) metric: Metric,
@@ -59,6 +59,8 @@ pub(crate) struct Aim {
     /// The number of the metric's limits among those that the run counts.
     slo: Option<usize>,
 }
+
+form! { struct Aim { metric, pool, step, model } }
 
 impl Aim {
     /// The data for a metric in a run, or a text with the reason why it does not exist. A step

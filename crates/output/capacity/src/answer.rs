@@ -1,5 +1,6 @@
 //! The answers of a search.
 
+use drumfire_measure::form;
 use drumfire_units::Nanos;
 
 /// The answer of a search, or the knowledge so far if the search was ended early.
@@ -165,4 +166,30 @@ pub enum Why {
         /// The announced time.
         announced: f64,
     },
+}
+
+form! {
+    enum Answer {
+        0 => Found(capacity),
+        1 => Below(rate),
+        2 => Above(rate),
+        3 => Generator { rate, kept },
+        4 => Unknown { why, kept, missed },
+    }
+}
+form! { struct Capacity { rate, low, high, slo, held, confirmation, trend, why } }
+form! { struct Confirmation { rate, shares, requests, is_kept, made } }
+form! { enum Trend { 0 => Capacity { from, to }, 1 => Median { before, now } } }
+form! {
+    enum Why {
+        0 => Ended,
+        1 => NotRecovered { overload, rate, share },
+        2 => Behind { rate },
+        3 => Independent { slo, tried },
+        4 => Missed { slo, tried, trend },
+        5 => Slower(trend),
+        6 => Unproven,
+        7 => TooShort { slo, rate, requests, gap, seconds },
+        8 => Time { announced },
+    }
 }

@@ -1,11 +1,11 @@
 //! The result of a search, filled while its run is active.
 
 use crate::{Answer, Stage, Trend, Why};
-use drumfire_measure::{Histogram, Objective};
+use drumfire_measure::{Histogram, Objective, form};
 use drumfire_units::Nanos;
 
 /// A search and its result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The id of the search's run.
     pub run: String,
@@ -41,7 +41,7 @@ pub enum Bottleneck {
 }
 
 /// The requests at one rate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct KneeRow {
     /// The stage of the search.
     pub stage: Stage,
@@ -68,6 +68,18 @@ pub struct CourseStage {
     pub low: f64,
     /// The highest requested rate, per second.
     pub high: f64,
+}
+
+form! {
+    struct Finding {
+        run, target, answer, objectives, knee, course, bottleneck, failure, reasons, is_cut_short,
+    }
+}
+form! { enum Bottleneck { 0 => Target, 1 => Connections, 2 => Failures } }
+form! { struct KneeRow { stage, rate, span, ended, times, shares } }
+form! { struct CourseStage { stage, start, low, high } }
+form! {
+    enum Stage { 0 => Climb, 1 => Refine, 2 => Drain, 3 => Hold, 4 => Confirm, 5 => Over }
 }
 
 impl Finding {
@@ -116,6 +128,17 @@ impl Finding {
         let timed = self.objectives.get(self.bounding());
         let timed = timed.filter(|objective| objective.bound.is_some());
         timed.map_or(0.99, |objective| 1.0 - objective.share)
+    }
+
+    /// The finding with all texts rewritten, to mask secrets in them.
+    #[must_use]
+    pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
+        let objectives = self.objectives.iter_mut();
+        let texts = [&mut self.run, &mut self.target].into_iter();
+        let texts = texts.chain(objectives.map(|objective| &mut objective.expression));
+        let texts = texts.chain(&mut self.failure).chain(&mut self.reasons);
+        texts.for_each(|text| *text = rewrite(text));
+        self
     }
 
     /// The expressions of all objectives, in a list.

@@ -30,7 +30,7 @@ mod table;
 mod tiles;
 
 pub use back::{ToList, back};
-pub use capacity::{capacity, capacity_page};
+pub use capacity::{capacity, capacity_page, capacity_title};
 pub use compare::{compare, comparison, comparison_page};
 pub use control::{RunPhase, RunProgress, control, progress};
 pub use document::{Document, Place};

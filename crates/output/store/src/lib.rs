@@ -32,5 +32,5 @@ pub use labels::Labels;
 pub use listing::RunRow;
 pub use own_files::{own_file, own_folder};
 pub use record::{Part, Record};
-pub use recording::{Beginning, Recording, add_teardown_failure};
+pub use recording::{Beginning, Recording, add_finding, add_teardown_failure};
 pub use teardown::TeardownFailure;

@@ -32,6 +32,8 @@ pub(crate) enum FrameKind {
     Command = 5,
     /// The failure of the preceding part's teardown.
     Teardown = 6,
+    /// What the caller found out with the run, in the caller's form.
+    Finding = 7,
 }
 
 /// The content of one frame.
@@ -49,6 +51,8 @@ pub(crate) enum Entry {
     Command(Box<Command>),
     /// The failure of the part's teardown.
     Teardown(TeardownFailure),
+    /// What the caller found out with the run.
+    Finding(Vec<u8>),
 }
 
 /// Reads the valid entries of a log one by one.
@@ -179,6 +183,9 @@ impl<R: Read> Entries<R> {
         }
         if frame.kind == FrameKind::Teardown as u8 {
             return Ok(Entry::Teardown(form::decode(payload)?));
+        }
+        if frame.kind == FrameKind::Finding as u8 {
+            return Ok(Entry::Finding(payload.clone()));
         }
         if frame.kind == FrameKind::Caller as u8 {
             let text = std::str::from_utf8(payload);

@@ -35,6 +35,8 @@ pub struct Record {
     pub caller: String,
     /// The failure of the last part's teardown.
     pub teardown: Option<TeardownFailure>,
+    /// What the caller found out with the run, in the caller's form.
+    pub finding: Option<Vec<u8>>,
     /// The id of the newest part, which is the id of the process that wrote it.
     pub newest_id: String,
 }
@@ -187,6 +189,7 @@ pub(crate) struct Reader {
     intervals: u64,
     caller: String,
     teardown: Option<TeardownFailure>,
+    finding: Option<Vec<u8>>,
     newest_id: String,
 }
 
@@ -231,6 +234,7 @@ impl Reader {
                 }
                 Entry::Ending(ending) => self.end_part(*ending),
                 Entry::Teardown(failure) => self.teardown = Some(failure),
+                Entry::Finding(finding) => self.finding = Some(finding),
             }
         }
         Ok(())
@@ -253,6 +257,7 @@ impl Reader {
             intervals: 0,
             caller: String::new(),
             teardown: None,
+            finding: None,
             newest_id: info.id.clone(),
             reading: Reading::new(Arc::new(info), &thresholds),
         }
@@ -316,8 +321,9 @@ impl Reader {
         ));
         self.parts.push(Part::new(info));
         self.newest_id.clone_from(&info.id);
-        // The rest of a run has a separate teardown.
+        // The rest of a run has a separate teardown, and the caller may find out something else.
         self.teardown = None;
+        self.finding = None;
     }
 
     /// The record of the entries that were read, from a directory or from bytes alone.
@@ -332,7 +338,9 @@ impl Reader {
             intervals,
             caller,
             teardown,
+            finding,
             newest_id,
+            offset,
             ..
         } = self;
         let last = endings.last().cloned();
@@ -381,6 +389,7 @@ impl Reader {
             intervals,
             caller,
             teardown,
+            finding,
             newest_id,
         }
     }

@@ -168,9 +168,21 @@ impl Recording {
 /// # Errors
 /// If the directory contains no run, another program uses it, or a file cannot be written.
 pub fn add_teardown_failure(path: &Path, failure: &TeardownFailure) -> Result<(), StoreError> {
+    append(path, FrameKind::Teardown, &form::encode(failure))
+}
+
+/// Adds what the caller found out with the run in a directory, whose end is stored.
+///
+/// # Errors
+/// As [`add_teardown_failure`].
+pub fn add_finding(path: &Path, finding: &[u8]) -> Result<(), StoreError> {
+    append(path, FrameKind::Finding, finding)
+}
+
+/// Appends an entry to the run in a directory.
+fn append(path: &Path, kind: FrameKind, payload: &[u8]) -> Result<(), StoreError> {
     let directory = Directory::open(path)?;
-    let mut log = LogWriter::reopen_whole(&directory.log())?;
-    log.append(FrameKind::Teardown, &form::encode(failure))
+    LogWriter::reopen_whole(&directory.log())?.append(kind, payload)
 }
 
 /// The open files of a run that begins.

@@ -11,7 +11,7 @@ use drumfire_report::html::{
     self, Document, ListView, Origin, Place, RunPhase, RunProgress, StoredRun, ToList,
 };
 use drumfire_report::run_list::Listed;
-use drumfire_session::{Order, Peer, PeerError, naming_of, stored, stored_plan};
+use drumfire_session::{Order, Peer, PeerError, finding_of, naming_of, stored, stored_plan};
 use drumfire_store::{Follower, Index, PageQuery, Record, RunRow, RunsPage};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -229,6 +229,7 @@ impl Shelved {
         let plan = stored_plan(&self.path);
         let naming = naming_of(&record);
         let teardown = record.teardown.as_ref().map(|of| of.message.clone());
+        let finding = finding_of(&record)?;
         let summary = stored(record);
         let origin = Origin {
             naming,
@@ -237,7 +238,10 @@ impl Shelved {
             teardown: teardown.as_deref(),
             against: None,
         };
-        let mut parts = html::parts(&summary, &origin);
+        let mut parts = match &finding {
+            Some(finding) => html::capacity(finding, &summary, &origin),
+            None => html::parts(&summary, &origin),
+        };
         if let Some(peer) = &peer {
             let progress = progress(&summary, peer);
             parts.insert(1, html::progress(&progress));
@@ -246,7 +250,10 @@ impl Shelved {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         parts.insert(0, html::back(ToList::FromRun(&name)));
         Ok(Look {
-            title: html::title(&summary, &origin),
+            title: match &finding {
+                Some(finding) => html::capacity_title(finding),
+                None => html::title(&summary),
+            },
             parts,
             is_live: peer.is_some(),
         })

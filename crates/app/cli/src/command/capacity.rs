@@ -28,7 +28,7 @@ use drumfire_measure::{Objective, Summary};
 use drumfire_plan::{Plan, Threshold};
 use drumfire_report::Naming;
 use drumfire_report::capacity;
-use drumfire_session::{Seeker, Session, Shown};
+use drumfire_session::{Seeker, Session, Shown, store_finding};
 use progress::Shower;
 use std::path::Path;
 use std::sync::Arc;
@@ -182,6 +182,11 @@ impl Seek<'_> {
         let session = observers.attached_to(session, output).driven();
         let outcome = session.observed_by(seeker).run()?;
         shower.clear();
+        if let Some(run) = &outcome.stored
+            && let Err(error) = store_finding(run, &finding, output.redactor())
+        {
+            output.note(&format!("can't store the result of the search: {error}"));
+        }
         let summary = &outcome.summary;
         let ended = Ended::alone(summary, written.naming).of_search(&finding);
         let files = destinations.write_files(&ended, output);

@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::flags::ReportFlags;
 use crate::output::Output;
 use crate::{document, intervals, runs_folder, session, terminal};
-use drumfire_session::{Note, Observer as _, naming_of, stored, stored_plan};
+use drumfire_session::{Note, Observer as _, finding_of, naming_of, stored, stored_plan};
 use drumfire_store::Record;
 
 /// Writes the results of a stored run as the run itself did.
@@ -26,9 +26,10 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
     let streamed = intervals.finish(&record.summary);
     let style = terminal::stdout_style(flags.color).naming(naming_of(&record));
     let teardown = record.teardown.clone();
+    let finding = finding_of(&record).map_err(Failure::failed)?;
     let summary = stored(record);
     let message = teardown.as_ref().map(|failure| failure.message.clone());
-    let destinations = destinations.of_teardown(message);
+    let destinations = destinations.of_teardown(message).of_search(finding);
     let exit = session::exit_of(&summary, is_on(&outputs.strict));
     let written = destinations.write(&summary, Report::from_outputs(&outputs), &style, output);
     written.map_err(|failure| failure.of_run(exit))?;

@@ -20,9 +20,8 @@ use drumfire_document::form;
 use drumfire_document::{Outputs, Switch};
 use drumfire_measure::{RunEvent, Summary, Transcript};
 use drumfire_plan::Plan;
-use drumfire_report::comparison;
 use drumfire_report::style::Style;
-use drumfire_report::{Naming, show, text};
+use drumfire_report::{Naming, capacity, comparison, show, text};
 use drumfire_session::{
     IntervalOutputs, IntervalShape, Keeper, Meter, Observer, RequestRowsOutput, Session, Shown,
     Storing,
@@ -187,15 +186,13 @@ pub(super) struct RunPages {
     destinations: Destinations,
     summary: Arc<Summary>,
     naming: Naming,
-    /// The result of the search that made the run.
-    finding: Option<Finding>,
 }
 
 impl RunPages {
     /// The pages of the run of a search.
     pub(super) fn of_search(self, finding: Finding) -> Self {
         Self {
-            finding: Some(finding),
+            destinations: self.destinations.of_search(Some(finding)),
             ..self
         }
     }
@@ -210,7 +207,7 @@ impl RunPages {
             summary: &self.summary,
             naming: self.naming,
             against: against.as_ref(),
-            finding: self.finding.as_ref(),
+            finding: destinations.finding.as_ref(),
         };
         destinations.write_files(&ended, output)
     }
@@ -459,6 +456,8 @@ pub(super) struct Destinations {
     teardown: Option<String>,
     /// The run to compare with.
     baseline: Option<Baseline>,
+    /// The result of the search that made the run.
+    finding: Option<Finding>,
     /// Whether a written page is announced on standard error.
     announces: bool,
 }
@@ -494,6 +493,7 @@ impl Destinations {
             plan: String::new(),
             teardown: None,
             baseline: None,
+            finding: None,
             announces: !is_quiet(outputs),
         })
     }
@@ -506,6 +506,11 @@ impl Destinations {
     /// Sets the message with which the teardown failed.
     pub(super) fn of_teardown(self, teardown: Option<String>) -> Self {
         Self { teardown, ..self }
+    }
+
+    /// Sets the result of the search that made the run.
+    pub(super) fn of_search(self, finding: Option<Finding>) -> Self {
+        Self { finding, ..self }
     }
 
     /// Sets the run to compare with.
@@ -527,11 +532,11 @@ impl Destinations {
                 plan: self.plan.clone(),
                 teardown: None,
                 baseline: self.baseline.clone(),
+                finding: None,
                 announces: false,
             },
             summary: Arc::clone(summary),
             naming,
-            finding: None,
         })
     }
 
@@ -554,6 +559,12 @@ impl Destinations {
             Report::Explained => text::summary_explained(summary, style),
             Report::Brief => text::one_line(summary, style),
         };
+        let text = match &self.finding {
+            Some(finding) if report != Report::Brief => {
+                format!("{}\n{text}", capacity::text(finding, style))
+            }
+            _ => text,
+        };
         let text = match terminal::rows() {
             // Repeat the last lines if the beginning scrolls out of sight.
             Some(rows) if text.lines().count() >= rows => {
@@ -574,7 +585,7 @@ impl Destinations {
             summary,
             naming: style.naming,
             against,
-            finding: None,
+            finding: self.finding.as_ref(),
         };
         let files = self.write_files(&ended, output);
         let printed = self.write_text(&text, output);

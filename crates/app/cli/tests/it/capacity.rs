@@ -102,6 +102,7 @@ fn one_place() -> Result<(), String> {
     let notes = report["notes"].to_string();
     assert!(notes.contains("capacity: "), "{notes}");
     assert!(!notes.contains("rate "), "{notes}");
+    assert_stored(&store, &page);
 
     ended(&found, &[0, 3], "\"answer\": \"found\"")?;
     let json = json(text);
@@ -129,6 +130,24 @@ fn one_place() -> Result<(), String> {
     let comment = std::fs::read_to_string(&comment).unwrap();
     assert_headings(&page, &comment);
     Ok(())
+}
+
+/// The stored run has the answer and the page of the search.
+fn assert_stored(store: &str, page: &str) {
+    let folder = Folder::new();
+    let again = folder.at("again.html");
+    let report = Process::start(&mut drumfire(["report", store, "--html", &again]));
+    let report = report.finish(LIMIT);
+    assert!(report.stdout.starts_with("Capacity  "), "{}", report.stdout);
+    assert!(report.stdout.contains("\nLatency  "), "{}", report.stdout);
+    let [page, again] = [page, &again].map(|file| std::fs::read_to_string(file).unwrap());
+    let part = |page: &str, id: &str| {
+        let (_, from) = page.split_once(&format!("id=\"{id}\"")).unwrap();
+        from.split_once("</section>").unwrap().0.to_owned()
+    };
+    for id in ["about", "answers", "knee", "rates", "course"] {
+        assert_eq!(part(&page, id), part(&again, id));
+    }
 }
 
 /// The heading of both is the answer.

@@ -29,11 +29,17 @@ const CIRCLES: (u32, usize) = (0x2460, 20);
 #[must_use]
 pub fn capacity_page(finding: &Finding, summary: &Summary, origin: &Origin<'_>) -> Vec<u8> {
     let document = Document {
-        title: &format!("drumfire: {}", headline(finding)),
+        title: &capacity_title(finding),
         place: Place::File,
         parts: &capacity(finding, summary, origin),
     };
     document.print()
+}
+
+/// The title of the page, unescaped.
+#[must_use]
+pub fn capacity_title(finding: &Finding) -> String {
+    format!("drumfire: {}", headline(finding))
 }
 
 /// The parts of the page, in the order of reading.
