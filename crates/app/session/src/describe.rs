@@ -72,6 +72,7 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
         notes,
         target: target(plan),
         machine: machine_name(),
+        name: plan.name().map(str::to_owned),
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Digest {
     pub duration: Nanos,
     /// The target in the user's words.
     pub target: String,
+    /// The user's name for the plan.
+    pub name: Option<String>,
     /// The verdict on the measurement.
     pub validity: Validity,
     /// Whether the load was kept; `None` if that was not judged.
@@ -93,6 +95,7 @@ impl Digest {
             started_at_unix_ns: summary.info.started_at_unix_ns,
             duration: summary.duration,
             target: summary.info.target.clone(),
+            name: summary.info.name.clone(),
             validity: summary.verdict.validity,
             load_kept: summary.load.kept,
             sent_share: summary.load.sent_share,

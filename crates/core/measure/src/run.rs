@@ -155,7 +155,7 @@ form! {
 form! {
     struct RunInfo {
         id, started_at_unix_ns, seed, version, threads, threads_planned, pools, interval, warmup,
-        tls_verified, spin, clock, thresholds, notes, target, machine,
+        tls_verified, spin, clock, thresholds, notes, target, machine, name,
     }
     check |run| !run.pools.is_empty(), "a run without pools";
     check |run| run.interval > Nanos::ZERO, "an interval without length";
@@ -196,7 +196,7 @@ pub struct RunInfo {
     pub started_at_unix_ns: u64,
     /// The seed of every random number.
     pub seed: u64,
-    /// The version of the program that ran.
+    /// The version of the program that ran, with its commit if the build knows it.
     pub version: String,
     /// The number of worker threads that ran.
     pub threads: u32,
@@ -223,6 +223,8 @@ pub struct RunInfo {
     pub target: String,
     /// The machine that sent the load, such as `2 cores, Linux 6.1.0`; empty if it is unknown.
     pub machine: String,
+    /// The user's name for the plan.
+    pub name: Option<String>,
 }
 
 impl RunInfo {
@@ -247,6 +249,7 @@ impl RunInfo {
             notes: Vec::new(),
             target: String::new(),
             machine: String::new(),
+            name: None,
         }
     }
 
@@ -295,6 +298,7 @@ impl RunInfo {
             *note = rewrite(note);
         }
         self.target = rewrite(&self.target);
+        self.name = self.name.map(|name| rewrite(&name));
         self
     }
 }

@@ -333,6 +333,7 @@ mod tests {
             interval: Nanos::from_secs(1),
         };
         Plan::new(PlanParts {
+            name: None,
             pools,
             generator,
             thresholds: Vec::new(),

@@ -23,6 +23,8 @@ pub struct Plan {
 /// The parts of a plan, unchecked.
 #[derive(Clone, Debug)]
 pub struct PlanParts {
+    /// The user's name for the plan, for reports.
+    pub name: Option<String>,
     /// The pools: requests and their load; at least one.
     pub pools: Vec<Pool>,
     /// The settings of the program that sends.
@@ -60,6 +62,12 @@ impl Plan {
         } else {
             Err(flaws)
         }
+    }
+
+    /// The user's name for the plan, for reports.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.parts.name.as_deref()
     }
 
     /// The pools: requests and their load; at least one.

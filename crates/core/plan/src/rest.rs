@@ -67,6 +67,7 @@ impl std::error::Error for NoRest {}
 /// If nothing is left, or the rest cannot be written as a plan.
 pub fn rest(plan: Plan, elapsed: Nanos, done: &[PoolProgress], part: u64) -> Result<Plan, NoRest> {
     let PlanParts {
+        name: plan_name,
         pools,
         mut generator,
         thresholds,
@@ -89,6 +90,7 @@ pub fn rest(plan: Plan, elapsed: Nanos, done: &[PoolProgress], part: u64) -> Res
     }
     generator.seed = generator.seed.wrapping_add(part);
     let parts = PlanParts {
+        name: plan_name,
         pools: rest,
         generator,
         thresholds,

@@ -150,6 +150,7 @@ pub(crate) fn compile_in(
     }
     // Every pool that could not be made has already noted its mistakes.
     let parts = (!pools.is_empty() && pools.len() == written.len()).then_some(PlanParts {
+        name: document.name.as_ref().map(|name| name.value.clone()),
         pools,
         generator,
         thresholds,

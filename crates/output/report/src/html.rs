@@ -40,6 +40,7 @@ pub use runs::{ListView, StoredRun, runs};
 
 use crate::figure::{self, Figure, Pictures};
 use crate::markup::Markup;
+use crate::plan_name::plan_name;
 use crate::quantity::span;
 use crate::section::{PageExtent, RunSection};
 use crate::style::{Color, Style, Unicode};
@@ -95,7 +96,7 @@ const PLACES: [(&str, &str); 10] = [
 #[must_use]
 pub fn page(summary: &Summary, origin: &Origin<'_>) -> Vec<u8> {
     let document = Document {
-        title: &title(summary, origin),
+        title: &title(summary),
         place: Place::File,
         parts: &parts(summary, origin),
     };
@@ -104,9 +105,9 @@ pub fn page(summary: &Summary, origin: &Origin<'_>) -> Vec<u8> {
 
 /// The title of a run's page, with the name of its plan or its target, unescaped.
 #[must_use]
-pub fn title(summary: &Summary, origin: &Origin<'_>) -> String {
-    let name = origin.name().unwrap_or_else(|| target(summary));
-    format!("drumfire: {name}")
+pub fn title(summary: &Summary) -> String {
+    let name = plan_name(summary.info.name.as_deref());
+    format!("drumfire: {}", name.unwrap_or_else(|| target(summary)))
 }
 
 /// The parts of the page of a run, in the order of reading. A part that has nothing to show is left
@@ -128,7 +129,7 @@ fn parts_of(
     mut figures: Vec<Figure>,
 ) -> Vec<Part> {
     let mut parts = vec![
-        part("about", |out| about(out, summary, origin)),
+        part("about", |out| about(out, summary)),
         part("answers", |out| answers::print(out, summary, origin)),
         part("numbers", |out| {
             tiles::print(out, summary, pictures.rows());
@@ -197,25 +198,29 @@ fn part(id: &'static str, print: impl FnOnce(&mut Markup)) -> Part {
 }
 
 /// The name of the plan, or else the target, as the heading; then the facts of the run.
-fn about(out: &mut Markup, summary: &Summary, origin: &Origin<'_>) {
+fn about(out: &mut Markup, summary: &Summary) {
     let info = &summary.info;
     out.open("header", &[("id", "about")]);
     let target = target(summary);
-    let name = origin.name();
+    let name = plan_name(info.name.as_deref()).map(|name| foreign(&name, Unicode::On));
     out.element("h1", &[], name.as_deref().unwrap_or(&target));
-    let mut facts = vec![
+    let target = name.is_some().then_some(target);
+    let facts: Vec<String> = target.into_iter().chain(origin_facts(summary)).collect();
+    out.element("p", &[("class", "dim")], &facts.join(" · "));
+    out.close("header");
+}
+
+/// The time, the machine, the program and the id of a run. Unknown ones are left out.
+fn origin_facts(summary: &Summary) -> impl Iterator<Item = String> {
+    let info = &summary.info;
+    let facts = [
         began(info.started_at_unix_ns),
         span(summary.end(), Unicode::On),
         foreign(&info.machine, Unicode::On),
         format!("drumfire {}", foreign(&info.version, Unicode::On)),
         format!("run {}", info.id),
     ];
-    if name.is_some() {
-        facts.insert(0, target);
-    }
-    facts.retain(|fact| !fact.is_empty());
-    out.element("p", &[("class", "dim")], &facts.join(" · "));
-    out.close("header");
+    facts.into_iter().filter(|fact| !fact.is_empty())
 }
 
 /// A moment as people write it: `2026-01-31 23:59:59 UTC`.

@@ -8,6 +8,7 @@
 
 use crate::answers::{Answer, Grade, answers, rule};
 use crate::failure_kind::explanations;
+use crate::plan_name::plan_name;
 use crate::quantity::{quantile, rate};
 use crate::remedy::{Naming, sentence};
 use crate::style::Unicode;
@@ -47,9 +48,11 @@ pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
     xml.replacen(SKIPPED, "", 1).into_bytes()
 }
 
-/// The suite of a run, named by its target.
+/// The suite of a run, named by its plan, or else by its target.
 fn suite(summary: &Summary, naming: Naming) -> TestSuite {
-    let mut suite = TestSuite::new(foreign(&secret::url(&summary.info.target), Unicode::On));
+    let name = plan_name(summary.info.name.as_deref());
+    let name = name.unwrap_or_else(|| secret::url(&summary.info.target));
+    let mut suite = TestSuite::new(foreign(&name, Unicode::On));
     suite.set_time(time(summary.duration));
     let started = calendar::rfc3339_seconds(summary.info.started_at_unix_ns);
     let timestamp = (XmlString::new("timestamp"), XmlString::new(started));
@@ -74,6 +77,7 @@ fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
     let times = summary.latency();
     let mut all = vec![
         ("run", info.id.clone()),
+        ("target", secret::url(&info.target)),
         ("version", info.version.clone()),
         ("seed", info.seed.to_string()),
         ("sent", counts.sent.to_string()),

@@ -47,6 +47,7 @@ mod marked_line;
 mod markup;
 mod named_file;
 mod page;
+mod plan_name;
 mod plan_preview;
 pub mod progress_line;
 mod quantity;

@@ -7,6 +7,7 @@
 
 use crate::answers::{Grade, answers, target_words};
 use crate::grid::{Cell, Column, Grid, Kind};
+use crate::plan_name::plan_name;
 use crate::quantity::{quantile, share};
 use crate::remedy::{Naming, sentence};
 use crate::secret;
@@ -25,7 +26,10 @@ pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
         &secret::excerpt(&summary.info.target),
         Unicode::On,
     ));
-    let mut out = format!("## {}\n\n{target}\n\n", heading(summary));
+    let name = plan_name(summary.info.name.as_deref());
+    let name = name.map(|name| format!("**{}** · ", escaped(&name)));
+    let name = name.unwrap_or_default();
+    let mut out = format!("## {}\n\n{name}{target}\n\n", heading(summary));
     print_answers(&mut out, summary, naming);
     print_grid(&mut out, &verdict::thresholds(&summary.thresholds));
     let extent = PageExtent::comment(naming);

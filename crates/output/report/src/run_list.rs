@@ -8,6 +8,7 @@
 
 use crate::grid::{Cell, Column, Grid, Row};
 use crate::line::{Ink, Line};
+use crate::plan_name::plan_name;
 use crate::quantity::{latency, latency_at_least, share, share_of, span};
 use crate::secret;
 use crate::style::{Style, Unicode};
@@ -24,6 +25,10 @@ const TARGETS_LEAST: [usize; 2] = [18, 28];
 const MEDIUM: usize = 90;
 /// The maximum number of characters of a target.
 const TARGET_MOST: usize = 60;
+/// Between the name of a plan and its target.
+const BETWEEN: &str = " · ";
+/// The minimum number of characters of a target beside the name of a plan.
+const TARGET_BESIDE: usize = 14;
 /// The minimum length of a shortened id.
 const ID_LEAST: usize = 4;
 /// The name for the newest run, which no shortened id may equal.
@@ -92,7 +97,9 @@ fn fitted(
     style: &Style,
 ) -> Vec<Line> {
     let targets = runs.iter().filter_map(|run| run.run.ok());
-    let longest = targets.map(|run| run.target.chars().count()).max();
+    let longest = targets
+        .map(|run| what(run, usize::MAX).chars().count())
+        .max();
     let left = style
         .width()
         .saturating_sub(widest(&lines(&grid(least), style.width(), style)));
@@ -130,7 +137,7 @@ fn compact(runs: &[Listed<'_>], around: &Surroundings<'_>, room: usize) -> Grid 
                 let age = Nanos(around.now_unix_ns.saturating_sub(run.started_at_unix_ns));
                 cells.extend([
                     Cell::new(ago(age, listed.began)),
-                    Cell::foreign(target(&secret::url(&run.target), room)),
+                    Cell::foreign(what(run, room)),
                     result(listed),
                     lasted(run, listed.unfinished.as_ref()),
                     Cell::rate(run.achieved_per_s),
@@ -325,7 +332,7 @@ fn figures(listed: &Listed<'_>, run: &Digest, room: usize) -> [Cell; 11] {
     let exit = listed.exit;
     [
         lasted(run, listed.unfinished.as_ref()),
-        Cell::foreign(target(&secret::url(&run.target), room)),
+        Cell::foreign(what(run, room)),
         Cell::new(validity).inked(ink),
         load,
         Cell::new(state.name()).inked(target_ink(state)),
@@ -376,6 +383,32 @@ pub(crate) fn time(of: DigestTime) -> String {
 fn best_time(run: &Digest) -> Cell {
     let named = || Some(format!("p50 {}", time(run.latency.p50?)));
     Cell::optional(run.latency.p99.map(time).or_else(named))
+}
+
+/// The name of a run's plan, if it has one, and the target.
+pub(crate) fn subject(run: &Digest) -> String {
+    let target = secret::url(&run.target);
+    match plan_name(run.name.as_deref()) {
+        Some(name) => {
+            let bare = target.split_once("://").map_or(&*target, |(_, bare)| bare);
+            format!("{name} · {bare}")
+        }
+        None => target,
+    }
+}
+
+/// The name of a run's plan and the target, in at most `room` characters, which is at least 3. If
+/// there is no room for both, the target is left out.
+fn what(run: &Digest, room: usize) -> String {
+    let url = secret::url(&run.target);
+    let Some(name) = plan_name(run.name.as_deref()) else {
+        return target(&url, room);
+    };
+    let left = room.saturating_sub(name.chars().count() + BETWEEN.chars().count());
+    match left >= TARGET_BESIDE {
+        true => format!("{name}{BETWEEN}{}", target(&url, left)),
+        false => cut(&name, room),
+    }
 }
 
 /// A target of at most `room` characters, which is at least 3. The scheme is cut first, then the

@@ -10,8 +10,10 @@ mod numbers;
 
 use crate::answers::answers as judged;
 use crate::line::{Ink, Line};
+use crate::plan_name::plan_name;
 use crate::quantity::{latency, quantile};
 use crate::section::{connections, failures, steps, verdict};
+use crate::step_name::StepName;
 use crate::style::Style;
 use crate::table;
 use crate::untrusted::{Untrusted, foreign};
@@ -128,13 +130,21 @@ pub fn generator(summary: &Summary, newest: Option<&IntervalRow>, style: &Style)
     line
 }
 
-/// The target's name and the run's, escaped.
+/// The name of the plan, the target and the run's name, escaped.
 #[must_use]
 pub fn title(summary: &Summary, style: &Style) -> Line {
     let info = &summary.info;
     let target = foreign(&info.target, style.unicode);
+    let what = match plan_name(info.name.as_deref()) {
+        Some(name) => format!(
+            "{}{}{target}",
+            foreign(&name, style.unicode),
+            style.glyph(" · ", " - ")
+        ),
+        None => target,
+    };
     Line::single("drumfire ", Ink::Bold)
-        .with(target, Ink::Plain)
+        .with(what, Ink::Plain)
         .with(
             format!("  {}", Untrusted::new(&info.id).escaped(style.unicode)),
             Ink::Dim,

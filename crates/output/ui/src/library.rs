@@ -189,7 +189,7 @@ impl Library {
     }
 }
 
-/// Whether the id, the target, the tags and the note of a run have every word, in any case.
+/// Whether the id, the target, the name, the tags and the note of a run have every word, in any case.
 fn has_words(row: &RunRow, words: &[&str]) -> bool {
     if words.is_empty() {
         return true;
@@ -198,6 +198,7 @@ fn has_words(row: &RunRow, words: &[&str]) -> bool {
     if let Ok(run) = &row.run {
         text.push('\n');
         text.push_str(&run.target);
+        text.extend(run.name.iter().flat_map(|name| ["\n", name]));
     }
     if let Ok(labels) = &row.labels {
         let notes = labels.tags.iter().chain([&labels.note]);

@@ -129,10 +129,7 @@ impl OwnRun {
                 teardown: None,
                 against: None,
             };
-            title = self
-                .redactor
-                .text(&html::title(summary, &origin))
-                .into_owned();
+            title = self.redactor.text(&html::title(summary)).into_owned();
             parts = html::parts(summary, &origin);
         }
         let phase = seen.progress.phase;

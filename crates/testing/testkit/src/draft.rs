@@ -343,6 +343,7 @@ impl Draft {
     pub fn plan(&self) -> Result<Plan, Vec<Flaw>> {
         let first = std::iter::once(self.pool.clone());
         Plan::new(PlanParts {
+            name: None,
             pools: first.chain(self.others.iter().cloned()).collect(),
             generator: self.generator,
             thresholds: self.thresholds.clone(),

@@ -295,6 +295,7 @@ mod tests {
             notes: Vec::new(),
             target: String::new(),
             machine: String::new(),
+            name: None,
         }
     }
 

@@ -43,6 +43,7 @@ impl Plan {
     pub fn detour(&self) -> Option<Detour> {
         // The other parts contain no address.
         let PlanParts {
+            name: _,
             pools,
             generator: _,
             thresholds: _,

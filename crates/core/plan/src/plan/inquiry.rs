@@ -23,6 +23,7 @@ impl Inquiry {
     /// All mistakes in the pool or the generator.
     pub fn new(pool: Pool, generator: Generator) -> Result<Self, Vec<Flaw>> {
         let mut parts = PlanParts {
+            name: None,
             pools: vec![pool],
             generator,
             thresholds: Vec::new(),

@@ -113,6 +113,7 @@ fn full_speed_is_a_closed_load_without_rests() {
 
 fn parts() -> PlanParts {
     PlanParts {
+        name: None,
         pools: vec![pool()],
         generator: Generator {
             threads: Threads::Exactly(1),

@@ -76,6 +76,7 @@ fn info(document: &Document) -> Result<RunInfo, String> {
         seed: run.seed,
         version: run.version.clone(),
         target: run.target.clone(),
+        name: run.name.clone(),
         interval: Nanos(run.interval_ns.max(1)),
         warmup: Warmup::NONE,
         ..RunInfo::new(pools.collect())

@@ -21,9 +21,12 @@ pub struct Document {
     pub started_at: String,
     /// The target, without secrets.
     pub target: String,
+    /// The name of the plan, without secrets; null if it has none.
+    #[serde(default)]
+    pub name: Option<String>,
     /// The seed of all random numbers.
     pub seed: u64,
-    /// The version of drumfire.
+    /// The version of drumfire, with its commit if the build knows it.
     pub version: String,
     /// The number of worker threads.
     pub threads: u32,

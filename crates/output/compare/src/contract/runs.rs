@@ -64,6 +64,9 @@ pub struct Figures {
     pub duration_ns: u64,
     /// The target, without secrets.
     pub target: String,
+    /// The name of the plan, without secrets; absent if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Whether `coverage` is whole.
     pub is_whole: bool,
     /// How much of the run is recorded: whole; resumed: to its end, but a part was lost where it

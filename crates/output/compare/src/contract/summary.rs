@@ -127,6 +127,9 @@ pub struct Run {
     pub seed: u64,
     /// The target of the load.
     pub target: String,
+    /// The name of the plan; null if it has none.
+    #[serde(default)]
+    pub name: Option<String>,
     /// The maximum number of connections open at a time.
     pub connections: u32,
     /// The length of an interval, in nanoseconds.

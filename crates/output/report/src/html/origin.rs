@@ -5,12 +5,12 @@
 
 use super::section::explain;
 use super::{Part, part};
+use crate::NamedFile;
 use crate::markup::Markup;
 use crate::quantity::{busy, latency, span};
 use crate::remedy::Naming;
 use crate::style::Unicode;
 use crate::untrusted::foreign;
-use crate::{NamedFile, secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compare::Against;
@@ -34,15 +34,6 @@ pub struct Origin<'a> {
     pub teardown: Option<&'a str>,
     /// The comparison with the baseline of the run.
     pub against: Option<&'a Against>,
-}
-
-impl Origin<'_> {
-    /// The name of the plan, without secrets; `None` if the plan has none.
-    pub(super) fn name(&self) -> Option<String> {
-        let document = drumfire_document::form::read(self.plan, "plan").ok()?;
-        let name = secret::excerpt(&document.name?.value);
-        (!name.trim().is_empty()).then_some(name)
-    }
 }
 
 /// The plan with its command, and the downloads.

@@ -18,8 +18,7 @@ use crate::grid::Cell;
 use crate::line::Ink;
 use crate::markup::Markup;
 use crate::quantity::{counted, span};
-use crate::run_list::{Listed, ago, failed, findings, time};
-use crate::secret;
+use crate::run_list::{Listed, ago, failed, findings, subject, time};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::Digest;
@@ -114,7 +113,7 @@ fn find(out: &mut Markup, view: &ListView<'_>) {
     out.text("Search ");
     let field = [("type", "search"), ("name", "q"), ("autocomplete", "off")];
     let search = foreign(view.search, Unicode::On);
-    let hint = ("placeholder", "target, tag, note or id");
+    let hint = ("placeholder", "name, target, tag, note or id");
     out.empty(
         "input",
         &[&field[..], &[("value", &*search), hint]].concat(),
@@ -238,17 +237,17 @@ fn row(out: &mut Markup, run: &StoredRun<'_>, now_unix_ns: u64) {
     trail(out, run);
 }
 
-/// Appends the target as a link to the page of the run, and below it the labels. If the record is
-/// unreadable, the id and the reason replace them.
+/// Appends the name of the plan and the target as a link to the page of the run, and below them the
+/// labels. If the record is unreadable, the id and the reason replace them.
 fn what(out: &mut Markup, listed: &Listed<'_>, age: Option<&str>) {
     out.open("th", &[("scope", "row"), ("class", "what")]);
     let link = format!("run/{}/", encoded(listed.id));
-    let target = listed.run.map(|run| secret::url(&run.target));
-    let target = target.unwrap_or_else(|_| listed.id.to_owned());
-    let target = foreign(&target, Unicode::On);
-    let title = [("href", &*link), ("title", &*target), ("class", "cut")];
+    let what = listed.run.map(subject);
+    let what = what.unwrap_or_else(|_| listed.id.to_owned());
+    let what = foreign(&what, Unicode::On);
+    let title = [("href", &*link), ("title", &*what), ("class", "cut")];
     out.open("a", &title);
-    let (head, tail) = halves(&target);
+    let (head, tail) = halves(&what);
     out.element("span", &[("class", "head")], head);
     if !tail.is_empty() {
         out.element("span", &[], tail);

@@ -8,6 +8,7 @@
 use super::summary::plan;
 use super::{bytes, escaped, prose};
 use crate::calendar::rfc3339;
+use crate::plan_name::plan_name;
 use crate::secret;
 use drumfire_compare::contract::info::{self, Document, Event, Line, UsersFrom};
 use drumfire_compare::contract::{INFO_SCHEMA, Named};
@@ -23,6 +24,7 @@ pub fn facts(info: &RunInfo) -> Vec<u8> {
         id: info.id.clone(),
         started_at: rfc3339(info.started_at_unix_ns),
         target: secret::url(&info.target),
+        name: plan_name(info.name.as_deref()),
         seed: info.seed,
         version: info.version.clone(),
         threads: info.threads,

@@ -7,6 +7,7 @@
 
 use super::{bytes, prose};
 use crate::calendar::rfc3339;
+use crate::plan_name::plan_name;
 use crate::run_list::Listed;
 use crate::secret;
 use drumfire_compare::contract::runs::{Document, Figures, Run};
@@ -50,6 +51,7 @@ fn figures(run: &Digest) -> Figures {
         started_at: rfc3339(run.started_at_unix_ns),
         duration_ns: run.duration.0,
         target: secret::url(&run.target),
+        name: plan_name(run.name.as_deref()),
         is_whole: run.coverage == Coverage::Whole,
         coverage: Named(run.coverage),
         validity: Named(run.validity),

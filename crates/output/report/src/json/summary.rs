@@ -12,6 +12,7 @@ use super::parts::{connections, distribution, drift, interval, stage};
 use super::prose;
 use crate::calendar::rfc3339;
 use crate::failure_kind::failure_kinds;
+use crate::plan_name::plan_name;
 use crate::remedy::Naming;
 use crate::secret;
 use crate::show::content;
@@ -99,6 +100,7 @@ fn run(summary: &Summary) -> Run {
         latency_kind: Named(summary.latency_kind()),
         seed: info.seed,
         target: secret::url(&info.target),
+        name: plan_name(info.name.as_deref()),
         connections: connections.fold(0, u32::saturating_add),
         interval_ns: info.interval.0,
         plan: plan(info),

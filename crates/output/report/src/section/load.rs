@@ -2,15 +2,16 @@
 
 use super::asked::{AskedWords, target};
 use super::{Body, Cell, Facts, PageExtent, Section};
+use crate::plan_name::plan_name;
 use crate::quantity::{count, counted, span};
 use crate::style::Unicode;
 use drumfire_measure::{Figures, LoadOrders, Model, PoolInfo, Settling, Summary};
 use drumfire_plan::Growth;
 use drumfire_units::Nanos;
 
-/// The target, the load and the warm-up. A single pool's load is a line of items; with several
-/// pools, each has a line, and the last line has the facts of the whole run. The warm-up has a
-/// label, because it changes what every figure counts.
+/// The name of the plan, the target, the load and the warm-up. A single pool's load is a line of items;
+/// with several pools, each has a line, and the last line has the facts of the whole run. The warm-up
+/// has a label, because it changes what every figure counts.
 pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
     let info = &summary.info;
     let threads = counted(u64::from(info.threads), "thread");
@@ -40,6 +41,8 @@ pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
         }
         Facts::lines("Load", pools.chain([Cell::new(run.join(" · "))]).collect())
     };
+    let name = plan_name(info.name.as_deref()).into_iter();
+    let plan = Facts::lines("Plan", name.map(Cell::foreign).collect());
     let target = Facts::lines("Target", vec![Cell::code(target(summary))]);
     let warmup = left_out(summary).into_iter().map(Cell::new).collect();
     let warmup = Facts::lines("Warm-up", warmup);
@@ -53,7 +56,7 @@ pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
              slow target lowers the load."
         }
     };
-    let bodies = [target, load, warmup].map(Body::Facts).into();
+    let bodies = [plan, target, load, warmup].map(Body::Facts).into();
     Section::new("load", "Load", explanation, bodies)
 }
 

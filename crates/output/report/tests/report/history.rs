@@ -38,6 +38,7 @@ pub(crate) fn stored(day: u64, factor: f64) -> Stored {
             started_at_unix_ns: 1_772_323_200_000_000_000 + day * 86_400_000_000_000,
             duration: Nanos::from_secs(10),
             target: "http://127.0.0.1:8080/".to_owned(),
+            name: None,
             validity: Validity::Valid,
             load_kept: Some(true),
             sent_share: 1.0,

@@ -16,6 +16,7 @@ mod interval_lines;
 mod json;
 mod junit;
 mod markdown;
+mod names;
 mod pages;
 mod progress_line;
 mod request_rows;

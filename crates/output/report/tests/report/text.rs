@@ -481,6 +481,7 @@ proptest! {
         let mut run = fixture::failed_only();
         let mut info = (*run.info).clone();
         info.target.clone_from(&text);
+        info.name = Some(text.clone());
         info.notes = vec![text.clone()];
         run.info = info.into();
         run.verdict.reasons = vec![drumfire_measure::Reason {

@@ -26,6 +26,7 @@ pub(super) const TABLES: &str = "
         started_at_unix_ns INTEGER,
         duration_ns INTEGER,
         target TEXT,
+        name TEXT,
         validity TEXT,
         load_kept INTEGER,
         sent_share REAL,
@@ -58,12 +59,12 @@ pub(super) const TABLES: &str = "
     CREATE INDEX unsure ON runs (id) WHERE stamp = '';";
 
 /// The first column after the columns of a run's record.
-const TEARDOWN: usize = 31;
+const TEARDOWN: usize = 32;
 
 /// Writes a row of the table, its columns in order.
 const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES
     (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,
-     ?27,?28,?29,?30,?31,?32,?33,?34,?35,?36)";
+     ?27,?28,?29,?30,?31,?32,?33,?34,?35,?36,?37)";
 
 pub(super) fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()> {
     let signed = |number: u64| number.cast_signed();
@@ -87,6 +88,7 @@ pub(super) fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite:
             run.map(|run| signed(run.started_at_unix_ns)),
             run.map(|run| signed(run.duration.0)),
             run.map(|run| &run.target),
+            run.and_then(|run| run.name.as_ref()),
             run.map(|run| run.validity.name()),
             run.map(|run| run.load_kept),
             run.map(|run| run.sent_share),
@@ -201,6 +203,7 @@ fn digest(columns: &mut Columns<'_>) -> rusqlite::Result<Digest> {
         started_at_unix_ns: columns.number()?,
         duration: Nanos(columns.number()?),
         target: columns.next()?,
+        name: columns.next()?,
         validity: columns.named(&VALIDITIES, Validity::name)?,
         load_kept: columns.next()?,
         sent_share: columns.next()?,
