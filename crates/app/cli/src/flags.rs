@@ -40,7 +40,7 @@ use std::path::PathBuf;
 
 /// The version, with the commit and its date if the build was given them (`tools/version.sh`). A
 /// build script that queried git would recompile this crate after each commit.
-const VERSION: &str = match option_env!("DRUMFIRE_VERSION") {
+pub(crate) const VERSION: &str = match option_env!("DRUMFIRE_VERSION") {
     Some(version) if !version.is_empty() => version,
     _ => env!("CARGO_PKG_VERSION"),
 };

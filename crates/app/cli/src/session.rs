@@ -2,6 +2,7 @@
 //! summary, and its mistakes in terms of flags.
 
 use crate::exit::{Exit, Failure};
+use crate::flags::VERSION;
 use crate::names;
 use crate::output::Output;
 use crate::runs_folder;
@@ -48,7 +49,7 @@ pub(crate) fn of_dialect<'a>(
         });
     }
     let certificates = Certificates::new(&prepared, output.console());
-    let session = Session::new(prepared).noted(notes);
+    let session = Session::new(prepared).of_program(VERSION).noted(notes);
     let session = session.observed_by(signals.clone());
     Ok(session.observed_by(certificates))
 }

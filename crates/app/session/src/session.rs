@@ -121,6 +121,13 @@ impl<'a> Session<'a> {
         &self.info
     }
 
+    /// Sets the version of the program that ran, with its commit if the build knows it.
+    #[must_use]
+    pub fn of_program(mut self, version: &str) -> Self {
+        version.clone_into(&mut self.info.version);
+        self
+    }
+
     /// Adds notes for the report, before all others.
     #[must_use]
     pub fn noted(mut self, notes: &[String]) -> Self {

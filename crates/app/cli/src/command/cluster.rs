@@ -20,7 +20,7 @@ use super::results::{self, Carried, Printed};
 use super::run::compiled;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
-use crate::flags::{ClusterRunFlags, LocalAgentsChoice, LossChoice, OutputFlags};
+use crate::flags::{ClusterRunFlags, LocalAgentsChoice, LossChoice, OutputFlags, VERSION};
 use crate::host::Noting;
 use crate::output::Output;
 use crate::runs_folder;
@@ -294,7 +294,8 @@ impl Opening<'_> {
             output.redactor(),
             runs_folder::runs(),
         );
-        let session = session.noted(notes).observed_by(signals.clone());
+        let session = session.of_program(VERSION).noted(notes);
+        let session = session.observed_by(signals.clone());
         Ok(session.observed_by(remote))
     }
 }
