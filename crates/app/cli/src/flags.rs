@@ -530,9 +530,15 @@ pub(crate) struct DemoFlags {
     /// Compare the run with this one: its id, last, tag:NAME, its directory, or a --json file
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<String>,
-    /// Disable the live display
+    /// Show the run on the whole screen, as one line, or not: screen, line or none
+    #[arg(long, value_name = "FORM", conflicts_with = "no_tui")]
+    pub(crate) live: Option<String>,
+    /// Disable the live display, as --live none
     #[arg(long)]
     pub(crate) no_tui: bool,
+    /// Keep the screen after the end of the run until `q` is pressed
+    #[arg(long)]
+    pub(crate) stay: bool,
     /// When to use colour: auto, always or never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]

@@ -16,7 +16,6 @@ use drumfire_document::{Document, form};
 use drumfire_measure::Summary;
 use drumfire_report::comparison;
 use drumfire_report::{Naming, text};
-use drumfire_session::Shown;
 use drumfire_target::{Behaviour, Listen, Server, ServerOptions};
 use std::env;
 use std::fs::OpenOptions;
@@ -76,10 +75,7 @@ fn fire(flags: &DemoFlags, document: &Document, output: &Output) -> Result<Exit,
     let baseline = baseline::read_baseline(&document.outputs, output)?;
     let plan = compile(document, &Machine::here(output))
         .map_err(|found| Failure::from_diagnostics(&found))?;
-    let wish = match flags.no_tui {
-        true => DisplayWish::without_screen(Shown::Remarks),
-        false => DisplayWish::usual(),
-    };
+    let wish = DisplayWish::from_outputs(&document.outputs)?;
     let output = &output.colored(flags.color);
     let (display, output) = Display::for_plan(&plan, wish, Naming::Flags, output);
     let signals = Signals::default();
@@ -141,9 +137,12 @@ fn http_flags(flags: &DemoFlags, url: &str) -> Result<crate::flags::HttpFlags, F
         &flags.duration,
         url,
     ];
-    if let Some(baseline) = &flags.baseline {
-        line.extend(["--baseline", baseline]);
+    let valued = [("--baseline", &flags.baseline), ("--live", &flags.live)];
+    for (flag, value) in valued {
+        line.extend(value.iter().flat_map(|value| [flag, value]));
     }
+    line.extend(flags.no_tui.then_some("--no-tui"));
+    line.extend(flags.stay.then_some("--stay"));
     match crate::flags::Cli::try_parse_from(line) {
         Ok(crate::flags::Cli {
             command: crate::flags::Command::Http(flags),
