@@ -105,36 +105,61 @@ impl Backend for Cells {
 
 /// Appends the bytes of changed cells.
 ///
-/// The cursor is moved only if it is elsewhere, and colours are set only if they change, because
-/// most frames change a few rows of one colour. At the end, the colours are plain.
+/// The cursor is moved only if it may be elsewhere, within a row by its column alone, and colours are
+/// set only if they change, because most frames change a few rows of one colour. At the end, the
+/// colours are plain.
 fn draw<'a>(out: &mut String, content: impl Iterator<Item = (u16, u16, &'a Cell)>) {
     let mut pen = PLAIN;
-    let mut cursor = None;
+    // The row of the cursor, and its column if it is known.
+    let mut cursor: Option<(u16, Option<u16>)> = None;
     for (x, y, cell) in content {
-        if cursor != Some((x, y)) {
-            // Writing to a `String` cannot fail.
-            let _written = write!(out, "\u{1b}[{};{}H", y + 1, x + 1);
-        }
+        // Writing to a `String` cannot fail.
+        let _written = match cursor {
+            Some((row, Some(column))) if (row, column) == (y, x) => Ok(()),
+            Some((row, _)) if row == y => write!(out, "\u{1b}[{}G", x + 1),
+            _ => write!(out, "\u{1b}[{};{}H", y + 1, x + 1),
+        };
         let wanted = Pen {
             color: cell.fg,
             modifier: cell.modifier,
         };
         if wanted != pen {
-            set(out, wanted);
+            change(out, pen, wanted);
             pen = wanted;
         }
         out.push_str(cell.symbol());
-        // A wide letter moves the cursor further than one cell.
-        cursor = cell.symbol().is_ascii().then_some((x + 1, y));
+        cursor = Some((y, is_narrow(cell.symbol()).then_some(x + 1)));
     }
     if pen != PLAIN {
         out.push_str("\u{1b}[0m");
     }
 }
 
-/// Sets the colours and modifiers of the following cells: first resets everything, then sets the
-/// new ones, so that the earlier state does not matter.
-fn set(out: &mut String, pen: Pen) {
+/// Whether every terminal moves the cursor by one cell for this letter: an ASCII letter or a pattern
+/// of Braille. Some terminals draw blocks and lines two cells wide (UAX #11: ambiguous).
+fn is_narrow(symbol: &str) -> bool {
+    let mut letters = symbol.chars();
+    let is_narrow = |c: char| c.is_ascii() || ('\u{2800}'..='\u{28ff}').contains(&c);
+    letters.next().is_some_and(is_narrow) && letters.next().is_none()
+}
+
+/// Changes the colours and modifiers of the following cells. Other modifiers need a reset first,
+/// which a colour alone does not.
+fn change(out: &mut String, from: Pen, to: Pen) {
+    let color = match to.color {
+        Color::Red => "31",
+        Color::Green => "32",
+        Color::Yellow => "33",
+        Color::Blue => "34",
+        Color::Magenta => "35",
+        Color::Cyan => "36",
+        Color::DarkGray => "90",
+        _ => "39",
+    };
+    if from.modifier == to.modifier {
+        out.extend(["\u{1b}[", color, "m"]);
+        return;
+    }
     out.push_str("\u{1b}[0");
     let modifiers = [
         (Modifier::BOLD, ";1"),
@@ -142,21 +167,13 @@ fn set(out: &mut String, pen: Pen) {
         (Modifier::REVERSED, ";7"),
     ];
     for (modifier, code) in modifiers {
-        if pen.modifier.contains(modifier) {
+        if to.modifier.contains(modifier) {
             out.push_str(code);
         }
     }
-    let code = match pen.color {
-        Color::Red => ";31",
-        Color::Green => ";32",
-        Color::Yellow => ";33",
-        Color::Blue => ";34",
-        Color::Magenta => ";35",
-        Color::Cyan => ";36",
-        Color::DarkGray => ";90",
-        _ => "",
-    };
-    out.push_str(code);
+    if color != "39" {
+        out.extend([";", color]);
+    }
     out.push('m');
 }
 
@@ -165,7 +182,7 @@ mod tests {
     use super::draw;
     use ratatui_core::buffer::Buffer;
     use ratatui_core::layout::Rect;
-    use ratatui_core::style::{Color, Style};
+    use ratatui_core::style::{Color, Modifier, Style};
 
     #[test]
     fn only_what_has_changed_is_written() {
@@ -174,10 +191,26 @@ mod tests {
         after.set_string(1, 1, "xy", Style::new().fg(Color::Green));
         let mut out = String::new();
         draw(&mut out, before.diff(&after).into_iter());
-        assert_eq!(out, "\u{1b}[2;2H\u{1b}[0;32mxy\u{1b}[0m");
+        assert_eq!(out, "\u{1b}[2;2H\u{1b}[32mxy\u{1b}[0m");
         let mut out = String::new();
         draw(&mut out, after.diff(&after).into_iter());
         assert_eq!(out, "");
+    }
+
+    /// A colour alone needs no reset, and patterns of Braille need no moves.
+    #[test]
+    fn a_picture_takes_few_bytes() {
+        let before = Buffer::empty(Rect::new(0, 0, 8, 1));
+        let mut after = before.clone();
+        after.set_string(0, 0, "⣀⠤⠒", Style::new().fg(Color::Cyan));
+        after.set_string(3, 0, "░▒", Style::new().fg(Color::Red));
+        after.set_string(6, 0, "b", Style::new().add_modifier(Modifier::BOLD));
+        let mut out = String::new();
+        draw(&mut out, before.diff(&after).into_iter());
+        assert_eq!(
+            out,
+            "\u{1b}[1;1H\u{1b}[36m⣀⠤⠒\u{1b}[31m░\u{1b}[5G▒\u{1b}[7G\u{1b}[0;1mb\u{1b}[0m"
+        );
     }
 
     #[test]
@@ -186,6 +219,6 @@ mod tests {
         let after = Buffer::with_lines(["日a b "]);
         let mut out = String::new();
         draw(&mut out, before.diff(&after).into_iter());
-        assert_eq!(out, "\u{1b}[1;1H日\u{1b}[1;3Ha\u{1b}[1;5Hb");
+        assert_eq!(out, "\u{1b}[1;1H日\u{1b}[3Ga\u{1b}[5Gb");
     }
 }

@@ -27,6 +27,8 @@ const GUTTER_MAX: usize = 10;
 const NAMES_MAX: usize = 14;
 /// The minimum height with a row for the x axis.
 const X_AXIS_FROM: u16 = 5;
+/// The minimum height of a plot whose names may be in other rows than their values.
+const NAMES_MOVE_FROM: u16 = 4;
 /// The minimum width with names next to the lines.
 const NAMES_FROM: u16 = 30;
 /// The minimum height of a full figure with a row for the values at its cursor.
@@ -325,7 +327,8 @@ fn cell_at(plot: Rect, (x, y): (f64, f64)) -> (u16, u16) {
 ///
 /// A name is in the row of its value, unless that row is taken, or the following names would have
 /// no row. A series without a value has no name. If the rows do not suffice, names are omitted from
-/// the minimum value on.
+/// the minimum value on. In a plot of less than [`NAMES_MOVE_FROM`] rows, a name is in the row of its
+/// value or omitted, because another row would be that of another line.
 fn name_all(
     figure: &Figure,
     all: &[Series],
@@ -352,10 +355,17 @@ fn name_all(
     let mut free = plot.y;
     for (number, (row, series)) in named.iter().enumerate() {
         // The following names need a row each.
-        let highest = bottom.saturating_sub((named.len() - number) as u16);
+        let following = match plot.height < NAMES_MOVE_FROM {
+            true => 1,
+            false => named.len() - number,
+        };
+        let highest = bottom.saturating_sub(following as u16);
         let y = (*row).max(free).min(highest.max(free));
         if y >= bottom {
             break;
+        }
+        if plot.height < NAMES_MOVE_FROM && y != *row {
+            continue;
         }
         let style = look.role(series.role);
         look.text(

@@ -10,9 +10,15 @@ use crate::view::View;
 use drumfire_report::figure::{self, FailureSpan, Figure};
 use drumfire_report::screen::StepPlace;
 use drumfire_units::Nanos;
+use ratatui_core::layout::Size;
 
 /// The number of columns of a picture; changes of less than one part in this number are invisible.
 const COLUMNS: u64 = 128;
+/// For each such number of cells, the pictures of a larger terminal wait for one more interval: a
+/// picture of 300 columns and 80 rows takes some ten kilobytes.
+const CELLS_PER_INTERVAL: u64 = 8_000;
+/// The pictures wait for at most this part of the intervals so far, so that a run begins lively.
+const WAIT_PART: u64 = 8;
 
 /// The pictures that a frame needs.
 #[derive(Default)]
@@ -32,13 +38,16 @@ struct Made {
 }
 
 impl Made {
-    /// Whether these pictures are still valid for a frame at `now`.
-    fn holds(self, now: Self) -> bool {
+    /// Whether these pictures are still valid for a frame of this size at `now`.
+    fn holds(self, now: Self, size: Size) -> bool {
         let grown = match self.is_recent {
             // The newest intervals change by one of sixty each time.
             true => 0,
             false => self.generation / COLUMNS,
         };
+        let cells = u64::from(size.width) * u64::from(size.height);
+        let wait = (cells / CELLS_PER_INTERVAL).min(self.generation / WAIT_PART);
+        let grown = grown.max(wait);
         let is_same = |it: Self| (it.view, it.step, it.is_recent, it.is_over);
         let is_of_run = self.generation <= now.generation;
         is_same(self) == is_same(now) && is_of_run && now.generation <= self.generation + grown
@@ -46,8 +55,8 @@ impl Made {
 }
 
 impl FramePictures {
-    /// Makes the pictures for a frame, if they are missing or outdated.
-    pub(crate) fn renew(&mut self, moment: &Moment, choice: &ViewState) {
+    /// Makes the pictures for a frame of this size, if they are missing or outdated.
+    pub(crate) fn renew(&mut self, moment: &Moment, choice: &ViewState, size: Size) {
         let now = Made {
             view: choice.view,
             step: choice.step,
@@ -55,7 +64,7 @@ impl FramePictures {
             is_over: moment.phase == LoadPhase::Over,
             generation: moment.generation,
         };
-        if self.made.is_some_and(|made| made.holds(now)) || moment.summary.is_none() {
+        if self.made.is_some_and(|made| made.holds(now, size)) || moment.summary.is_none() {
             return;
         }
         self.made = Some(now);

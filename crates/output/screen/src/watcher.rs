@@ -207,7 +207,7 @@ impl Watcher {
             },
             None => now,
         };
-        self.pictures.renew(&moment, &self.choice);
+        self.pictures.renew(&moment, &self.choice, size);
         let frame = Frame {
             moment: &moment,
             choice: &self.choice,
