@@ -2,7 +2,7 @@
 //! rates with the objective, the table of rates, and then the course of the search, which is the
 //! page of its run.
 
-use super::{Document, Origin, Part, Place, knee, part, parts_of, section};
+use super::{Document, Origin, Part, Place, knee, origin_facts, part, parts_of, section};
 use crate::answers::{Answer as RunAnswer, Grade, answers};
 use crate::capacity::{
     bottleneck_name, bottleneck_words, facts, grade, headline, limit, mark, short,
@@ -14,7 +14,7 @@ use crate::remedy::sentence;
 use crate::section::{Body, Section};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
-use crate::{calendar, secret};
+use crate::secret;
 use drumfire_capacity::{Answer, CourseStage, Finding, Stage};
 use drumfire_measure::Summary;
 
@@ -70,10 +70,10 @@ pub fn capacity(finding: &Finding, summary: &Summary, origin: &Origin<'_>) -> Ve
 fn about(out: &mut Markup, finding: &Finding, summary: &Summary) {
     let answer = format!("{}{}", mark(grade(finding)), headline(finding));
     let target = secret::excerpt(&finding.target);
-    let started = calendar::rfc3339_seconds(summary.info.started_at_unix_ns);
     out.open("header", &[("id", "about")]);
     out.element("h1", &[], &answer);
-    let facts = format!("Capacity of {target} · {started} · run {}", finding.run);
+    let facts = origin_facts(summary).collect::<Vec<_>>().join(" · ");
+    let facts = format!("Capacity of {target} · {facts}");
     out.element("p", &[("class", "dim")], &facts);
     out.close("header");
 }
@@ -128,7 +128,8 @@ fn tiles(out: &mut Markup, finding: &Finding, summary: &Summary, origin: &Origin
     {
         let reasons = reasons.iter();
         let reasons = reasons.map(|reason| foreign(&sentence(reason, origin.naming), Unicode::On));
-        tile(out, class(grade), &text, &reasons.collect::<Vec<_>>());
+        let title = format!("{} {text}", grade.mark());
+        tile(out, class(grade), &title, &reasons.collect::<Vec<_>>());
     }
     out.close("ul");
     out.close("section");

@@ -5,8 +5,10 @@ use super::{Part, data, part, picture, section};
 use crate::comparison::signed;
 use crate::figure::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit, plot_of};
 use crate::history::{changes, runs};
-use crate::run_list::Listed;
+use crate::run_list::{Listed, subject};
 use crate::section::{Body, Section};
+use crate::style::Unicode;
+use crate::untrusted::foreign;
 use drumfire_compare::{Figure as Measure, History, Track};
 
 /// The parts of the page, in the order in which they are read.
@@ -14,7 +16,12 @@ use drumfire_compare::{Figure as Measure, History, Track};
 pub fn history(history: &History<Listed<'_>>) -> Vec<Part> {
     let mut parts = vec![part("about", |out| {
         out.open("header", &[("id", "about")]);
-        out.element("h1", &[], "Runs of one plan");
+        let newest = history.runs.iter().rev().find_map(|run| run.run.ok());
+        let what = newest.map(|run| foreign(&subject(run), Unicode::On));
+        out.element("h1", &[], what.as_deref().unwrap_or("Runs of one plan"));
+        if what.is_some() {
+            out.element("p", &[("class", "dim")], "The runs of one plan");
+        }
         out.close("header");
     })];
     parts.extend(changes(history).as_ref().map(section::part));

@@ -28,6 +28,9 @@ use drumfire_units::Nanos;
 const TARGET_TAIL: usize = 14;
 /// The number of letters of a target that is shown whole.
 const TARGET_SHORT: usize = 24;
+/// The length of a tag that is never cut, and the part at the end of a longer one that stays.
+const TAG_SHORT: usize = 12;
+const TAG_TAIL: usize = 5;
 
 /// A run that is stored, as the server finds it in the folder of runs.
 #[derive(Clone, Debug)]
@@ -269,7 +272,7 @@ fn what(out: &mut Markup, listed: &Listed<'_>, age: Option<&str>) {
     match listed.labels {
         Ok(labels) => {
             for tag in labels.tags {
-                out.element("span", &[("class", "chip")], tag);
+                chip(out, tag);
             }
             if !labels.note.is_empty() {
                 out.element(
@@ -283,6 +286,23 @@ fn what(out: &mut Markup, listed: &Listed<'_>, age: Option<&str>) {
     }
     out.close("div");
     out.close("th");
+}
+
+/// Appends a tag. A narrow window cuts the middle of a long one: the tags of an experiment differ at
+/// their ends.
+fn chip(out: &mut Markup, tag: &str) {
+    let length = tag.chars().count();
+    let tail = tag.char_indices().nth(length.saturating_sub(TAG_TAIL));
+    match tail.filter(|_| length > TAG_SHORT) {
+        Some((at, _)) => {
+            let (head, tail) = tag.split_at(at);
+            out.open("span", &[("class", "chip cut"), ("title", tag)]);
+            out.element("span", &[("class", "head")], head);
+            out.element("span", &[], tail);
+            out.close("span");
+        }
+        None => out.element("span", &[("class", "chip")], tag),
+    }
 }
 
 /// A target without its scheme as two parts, of which a narrow window cuts the end of the first.

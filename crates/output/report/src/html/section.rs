@@ -13,14 +13,7 @@ pub(super) fn part(section: &Section) -> Part {
 }
 
 /// The sections that take half of a wide page.
-const HALVES: [&str; 6] = [
-    "load",
-    "requests",
-    "times",
-    "distribution",
-    "slowest",
-    "status",
-];
+const HALVES: [&str; 7] = ["load", "requests", "times", "distribution", "slowest", "status", "rates"];
 
 /// Appends a section as an element with its id.
 pub(super) fn print(out: &mut Markup, section: &Section) {
@@ -208,8 +201,10 @@ fn print_cell(out: &mut Markup, cell: &Cell, column: &Column, key: Attributes<'_
         return;
     }
     let text = cell.text(Unicode::On);
-    let class = match cell.ink {
-        Ink::Bad => class(cell),
+    let class: &[_] = match (cell.ink, column.kind) {
+        (Ink::Bad, Kind::Names | Kind::Words) => &[("class", "words is-bad")],
+        (Ink::Bad, Kind::Prose) => &[("class", "words prose is-bad")],
+        (Ink::Bad, _) => class(cell),
         _ => words(column),
     };
     out.element("td", &[class, key].concat(), &text);
