@@ -60,7 +60,7 @@ pub(crate) struct Aim {
     slo: Option<usize>,
 }
 
-form! { struct Aim { metric, pool, step, model } }
+form! { struct Aim { metric, pool, step, model, slo } }
 
 impl Aim {
     /// The data for a metric in a run, or a text with the reason why it does not exist. A step
