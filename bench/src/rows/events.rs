@@ -31,9 +31,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let spread = |of: fn(&Run) -> f64| Spread::from_values(runs.iter().map(of));
     let figure = |what: &str, spread: Spread, target| {
         Line::Figure(Figure {
-            what: format!(
-                "{rate} events/s of {EVENT_BYTES} B over {STREAMS} streams: {what}"
-            ),
+            what: format!("{rate} events/s of {EVENT_BYTES} B over {STREAMS} streams: {what}"),
             value: spread.median,
             unit: spread.ends(),
             target,
@@ -123,6 +121,11 @@ pub(super) fn idle(settings: &Settings) -> Result<Vec<Line>> {
     let target = Some(Target::AtMost(5.0));
     Ok(vec![
         figure("all memory ÷ streams", many / count, "kB", target),
-        figure("growth per stream", (many - one) / (count - 1.0), "kB", None),
+        figure(
+            "growth per stream",
+            (many - one) / (count - 1.0),
+            "kB",
+            None,
+        ),
     ])
 }

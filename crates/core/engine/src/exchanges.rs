@@ -303,23 +303,28 @@ impl Exchanges {
         };
         interval.interim += u64::from(account.interim);
         let sample = entry.sample(&self.rules, now, outcome, status);
-        if self.rules.reads_answers {
-            self.record_answer(id, &sample, interval);
+        if let Some(rules) = &self.rules.answers {
+            self.record_answer(id, rules, &sample, interval);
         }
         sample
     }
 
     /// Records the answer of an exchange that is over, if its response is read as one.
     #[cold]
-    fn record_answer(&self, id: ExchangeId, sample: &Sample, interval: &mut Figures) {
+    fn record_answer(
+        &self,
+        id: ExchangeId,
+        rules: &AnswerRules,
+        sample: &Sample,
+        interval: &mut Figures,
+    ) {
         let Entry { exchange, state } = self.entry(id);
         let request = self.rules.request(exchange);
         if self.rules.measures(exchange.account.times.intended)
             && let Some(answer) = state.answer_sample(request)
         {
-            let (model, slos) = (self.rules.model, &self.rules.slos);
             let figures = interval.llm_mut(request.step);
-            figures.record(&answer, sample, model, slos);
+            figures.record(&answer, sample, rules.model, &rules.slos);
         }
     }
 

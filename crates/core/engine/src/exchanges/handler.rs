@@ -349,7 +349,7 @@ impl<'a> ExchangeHandler<'a> {
     fn go_on(&mut self, id: ExchangeId, continuation: Continuation, now: Nanos) -> Then {
         match continuation {
             Continuation::GoOn => {
-                if self.exchanges.rules.moves_deadlines {
+                if self.exchanges.rules.event_limit_min.is_some() {
                     let deadline = self.exchanges.entry(id).exchange.account.times.deadline;
                     self.exchanges.note_deadline(deadline);
                 }

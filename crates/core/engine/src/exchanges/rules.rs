@@ -28,6 +28,15 @@ enum Reading {
     Show,
 }
 
+/// How the answers of language models in a pool are timed.
+#[derive(Debug)]
+pub(super) struct AnswerRules {
+    /// The model of the pool's load, which determines from when an answer is timed.
+    pub(super) model: Model,
+    /// The limits of good answers that the run counts.
+    pub(super) slos: Vec<Slo>,
+}
+
 /// The rules of a pool for its exchanges.
 #[derive(Debug)]
 pub(super) struct Rules {
@@ -45,15 +54,11 @@ pub(super) struct Rules {
     pub(super) renders_late: bool,
     /// Whether any request has a different limit than the pool.
     has_limits: bool,
-    /// Whether the deadline of an exchange may become earlier when a part of its response arrives:
-    /// an event stream has a limit between its events, or a duration.
-    pub(super) moves_deadlines: bool,
-    /// Whether any response is read as an answer of a language model.
-    pub(super) reads_answers: bool,
-    /// The model of the pool's load, which determines from when an answer is timed.
-    pub(super) model: Model,
-    /// The limits of good answers that the run counts.
-    pub(super) slos: Vec<Slo>,
+    /// The shortest limit that begins when a part of a response arrives: of the time between two
+    /// events, or of a stream's duration; `None` without one.
+    pub(super) event_limit_min: Option<Nanos>,
+    /// How answers of language models are timed; `None` if no response is read as one.
+    pub(super) answers: Option<AnswerRules>,
     /// Whether every exchange is judged only by its status, except for redirects.
     pub(super) is_plain: bool,
     opening: Opening,
@@ -87,7 +92,8 @@ impl Rules {
         let reading = Reading::for_pool(pool, requests);
         let reads_messages = |request: &Request| request.is_call() || request.events().is_some();
         let has_messages = requests.iter().any(reads_messages);
-        let mut streams = requests.iter().filter_map(Request::events);
+        let streams = requests.iter().filter_map(Request::events);
+        let limits = streams.map(|events| events.gap.min(events.duration));
         Self {
             measure_from: prepared.generator().warmup.span(),
             limit: pool.timeouts.total,
@@ -95,10 +101,14 @@ impl Rules {
             expect: pool.expect,
             has_limits: requests.iter().any(Request::has_limit),
             renders_late: requests.iter().any(Request::is_rendered_late),
-            moves_deadlines: streams.any(|events| events.gap.min(events.duration) < Nanos::MAX),
-            reads_answers: requests.iter().any(|request| request.answer().is_some()),
-            model: Model::of_load(&pool.load),
-            slos: Threshold::slos(prepared.thresholds()),
+            event_limit_min: limits.filter(|limit| *limit < Nanos::MAX).min(),
+            answers: requests
+                .iter()
+                .any(|request| request.answer().is_some())
+                .then(|| AnswerRules {
+                    model: Model::of_load(&pool.load),
+                    slos: Threshold::slos(prepared.thresholds()),
+                }),
             is_plain: reading == Reading::Status && !has_messages,
             opening: pool.connections.opening,
             reading,

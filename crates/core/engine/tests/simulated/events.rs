@@ -3,8 +3,8 @@
 use crate::{failures, ms, run, secs, seen};
 use drumfire_measure::{Leniency, Outcome};
 use drumfire_plan::{
-    Compressed, EventStream, Expect, Inspection, Mismatch, MismatchKind, Redirects, Response, Taken,
-    ValueForm, VariableId,
+    Compressed, EventStream, Expect, Inspection, Mismatch, MismatchKind, Redirects, Response,
+    Taken, ValueForm, VariableId,
 };
 use drumfire_testkit::{Answer, Draft, Http2Behaviour, Reply, Server, Simulated, World, closed};
 use drumfire_units::{ByteSize, Nanos};
@@ -548,7 +548,11 @@ fn a_check_may_see_each_event() {
         let result = run(plan, World::new(Server::new().says(answer)));
         let failed = failed.map(|outcome| (outcome, 5));
         failures(&result.summary, failed.as_slice());
-        assert_eq!(result.summary.total.messages.received, 5 * received, "{data:?}");
+        assert_eq!(
+            result.summary.total.messages.received,
+            5 * received,
+            "{data:?}"
+        );
     }
     // Events behind the wanted ones, in the same read, are not checked.
     let two = EventStream {
@@ -604,7 +608,8 @@ fn odd_streams() -> Vec<Odd> {
     let token = delta("\"content\":\" tok\"");
     let usage = "data: {\"choices\":[],\"usage\":{\"completion_tokens\":5}}";
     let all: Vec<&str> = [vec![&*token; 5], vec![usage, "data: [DONE]"]].concat();
-    let with = |end: &str| -> Vec<String> { all.iter().map(|line| format!("{line}{end}")).collect() };
+    let with =
+        |end: &str| -> Vec<String> { all.iter().map(|line| format!("{line}{end}")).collect() };
     let texts = |lines: &[String]| lines.to_vec();
     let of = |name, lines: &[String], events| {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -612,17 +617,26 @@ fn odd_streams() -> Vec<Odd> {
     };
     let lf = with("\n\n");
     let pairs: Vec<String> = with("\r\n\r\n").chunks(2).map(<[String]>::concat).collect();
-    let named: Vec<String> = lf.iter().map(|line| format!("event: chunk\n{line}")).collect();
-    let unspaced: Vec<String> = lf.iter().map(|line| line.replace("data: ", "data:")).collect();
+    let named: Vec<String> = lf
+        .iter()
+        .map(|line| format!("event: chunk\n{line}"))
+        .collect();
+    let unspaced: Vec<String> = lf
+        .iter()
+        .map(|line| line.replace("data: ", "data:"))
+        .collect();
     let two = &lf[..2];
     let error = "data: {\"error\":{\"type\":\"overloaded\"}}\n\n".to_owned();
     let role = format!("{}\n\n", delta("\"role\":\"assistant\",\"content\":\"\""));
     let reasoning = format!("{}\n\n", delta("\"reasoning_content\":\"hm\""));
     let half = "data: {\"choices\":[{\"ind\n\n".to_owned();
     let empty = format!("{}\n\n", delta("\"content\":\"\""));
-    let sevens: Vec<String> = lf.concat().as_bytes().chunks(7).map(|piece| {
-        String::from_utf8(piece.to_vec()).expect("ASCII")
-    }).collect();
+    let sevens: Vec<String> = lf
+        .concat()
+        .as_bytes()
+        .chunks(7)
+        .map(|piece| String::from_utf8(piece.to_vec()).expect("ASCII"))
+        .collect();
     vec![
         of("CRLF, one event a write", &with("\r\n\r\n"), 7),
         Odd {
@@ -631,7 +645,11 @@ fn odd_streams() -> Vec<Odd> {
         },
         of("`event:` before `data:`", &named, 7),
         of("`data:` without a blank", &unspaced, 7),
-        of("an error after two tokens", &[texts(two), vec![error]].concat(), 3),
+        of(
+            "an error after two tokens",
+            &[texts(two), vec![error]].concat(),
+            3,
+        ),
         of("complete after two tokens", two, 2),
         Odd {
             end: End::Reset,
@@ -639,14 +657,30 @@ fn odd_streams() -> Vec<Odd> {
             ..of("reset after two tokens", two, 2)
         },
         of("a role first", &[vec![role], texts(&lf)].concat(), 8),
-        of("reasoning first", &[vec![reasoning; 3], texts(&lf)].concat(), 10),
+        of(
+            "reasoning first",
+            &[vec![reasoning; 3], texts(&lf)].concat(),
+            10,
+        ),
         of("writes of seven bytes", &sevens, 7),
-        of("half an object within", &[texts(two), vec![half], texts(&lf[2..])].concat(), 8),
+        of(
+            "half an object within",
+            &[texts(two), vec![half], texts(&lf[2..])].concat(),
+            8,
+        ),
         of("no `[DONE]`", &lf[..6], 6),
-        of("empty content within", &[texts(two), vec![empty], texts(&lf[2..])].concat(), 8),
+        of(
+            "empty content within",
+            &[texts(two), vec![empty], texts(&lf[2..])].concat(),
+            8,
+        ),
         Odd {
             outcome: Outcome::EventsCut,
-            ..of("half an object at the end", &[texts(two), vec!["data: {\"choi".to_owned()]].concat(), 2)
+            ..of(
+                "half an object at the end",
+                &[texts(two), vec!["data: {\"choi".to_owned()]].concat(),
+                2,
+            )
         },
     ]
 }
@@ -673,6 +707,11 @@ fn odd_streams_are_read_right() {
         failures(&result.summary, failed.as_slice());
         received(&result, 2, 2 * odd.events);
         let messages = &result.summary.total.messages;
-        assert_eq!(messages.gaps_in_one_read(), 2 * odd.together, "{}", odd.name);
+        assert_eq!(
+            messages.gaps_in_one_read(),
+            2 * odd.together,
+            "{}",
+            odd.name
+        );
     }
 }

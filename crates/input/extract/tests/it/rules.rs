@@ -148,9 +148,16 @@ fn rules_for_messages_check_each_and_take_the_last_value() {
     let wrong = rules.inspect_message(b"an error", &mut taken);
     let wrong = wrong.expect_err("the check fails");
     assert_eq!(wrong.kind, body);
-    assert!(wrong.reason.starts_with("each body is "), "{}", wrong.reason);
+    assert!(
+        wrong.reason.starts_with("each body is "),
+        "{}",
+        wrong.reason
+    );
     let findings = rules.message_findings(br#"{"id":"error"}"#);
-    let results: Vec<_> = findings.iter().map(|finding| finding.result.is_ok()).collect();
+    let results: Vec<_> = findings
+        .iter()
+        .map(|finding| finding.result.is_ok())
+        .collect();
     assert_eq!(results, [false, true]);
     assert_eq!(findings[1].rule, "each json $.id");
 }
