@@ -603,20 +603,25 @@ fn delta(delta: &str) -> String {
     format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{{delta}}}}}]}}")
 }
 
-/// The streams of a comparison of clients: five tokens, a usage chunk and `[DONE]` in most.
-fn odd_streams() -> Vec<Odd> {
+/// A stream that is complete, with these writes.
+fn odd(name: &'static str, writes: &[String], events: u64) -> Odd {
+    let writes: Vec<&str> = writes.iter().map(String::as_str).collect();
+    Odd::new(name, &writes, events)
+}
+
+/// Five tokens, a usage chunk and `[DONE]`, each with this end.
+fn tokens(end: &str) -> Vec<String> {
     let token = delta("\"content\":\" tok\"");
     let usage = "data: {\"choices\":[],\"usage\":{\"completion_tokens\":5}}";
-    let all: Vec<&str> = [vec![&*token; 5], vec![usage, "data: [DONE]"]].concat();
-    let with =
-        |end: &str| -> Vec<String> { all.iter().map(|line| format!("{line}{end}")).collect() };
-    let texts = |lines: &[String]| lines.to_vec();
-    let of = |name, lines: &[String], events| {
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        Odd::new(name, &lines, events)
-    };
-    let lf = with("\n\n");
-    let pairs: Vec<String> = with("\r\n\r\n").chunks(2).map(<[String]>::concat).collect();
+    let lines = [vec![&*token; 5], vec![usage, "data: [DONE]"]].concat();
+    lines.iter().map(|line| format!("{line}{end}")).collect()
+}
+
+/// Streams whose lines or writes are odd.
+fn odd_framings() -> Vec<Odd> {
+    let lf = tokens("\n\n");
+    let crlf = tokens("\r\n\r\n");
+    let pairs: Vec<String> = crlf.chunks(2).map(<[String]>::concat).collect();
     let named: Vec<String> = lf
         .iter()
         .map(|line| format!("event: chunk\n{line}"))
@@ -625,69 +630,58 @@ fn odd_streams() -> Vec<Odd> {
         .iter()
         .map(|line| line.replace("data: ", "data:"))
         .collect();
-    let two = &lf[..2];
+    let whole = lf.concat();
+    let sevens = whole.as_bytes().chunks(7);
+    let sevens: Vec<String> = sevens
+        .map(|piece| String::from_utf8(piece.to_vec()).expect("ASCII"))
+        .collect();
+    vec![
+        odd("CRLF, one event a write", &crlf, 7),
+        Odd {
+            together: 3,
+            ..odd("CRLF, two events a write", &pairs, 7)
+        },
+        odd("`event:` before `data:`", &named, 7),
+        odd("`data:` without a blank", &unspaced, 7),
+        odd("writes of seven bytes", &sevens, 7),
+    ]
+}
+
+/// Streams whose events or ends are odd.
+fn odd_contents() -> Vec<Odd> {
+    let lf = tokens("\n\n");
+    let (two, rest) = lf.split_at(2);
     let error = "data: {\"error\":{\"type\":\"overloaded\"}}\n\n".to_owned();
     let role = format!("{}\n\n", delta("\"role\":\"assistant\",\"content\":\"\""));
     let reasoning = format!("{}\n\n", delta("\"reasoning_content\":\"hm\""));
     let half = "data: {\"choices\":[{\"ind\n\n".to_owned();
     let empty = format!("{}\n\n", delta("\"content\":\"\""));
-    let sevens: Vec<String> = lf
-        .concat()
-        .as_bytes()
-        .chunks(7)
-        .map(|piece| String::from_utf8(piece.to_vec()).expect("ASCII"))
-        .collect();
+    let cut = "data: {\"choi".to_owned();
+    let within = |event: String| [two.to_vec(), vec![event], rest.to_vec()].concat();
+    let after_two = |event: String| [two.to_vec(), vec![event]].concat();
     vec![
-        of("CRLF, one event a write", &with("\r\n\r\n"), 7),
-        Odd {
-            together: 3,
-            ..of("CRLF, two events a write", &pairs, 7)
-        },
-        of("`event:` before `data:`", &named, 7),
-        of("`data:` without a blank", &unspaced, 7),
-        of(
-            "an error after two tokens",
-            &[texts(two), vec![error]].concat(),
-            3,
-        ),
-        of("complete after two tokens", two, 2),
+        odd("an error after two tokens", &after_two(error), 3),
+        odd("complete after two tokens", two, 2),
         Odd {
             end: End::Reset,
             outcome: Outcome::Truncated,
-            ..of("reset after two tokens", two, 2)
+            ..odd("reset after two tokens", two, 2)
         },
-        of("a role first", &[vec![role], texts(&lf)].concat(), 8),
-        of(
-            "reasoning first",
-            &[vec![reasoning; 3], texts(&lf)].concat(),
-            10,
-        ),
-        of("writes of seven bytes", &sevens, 7),
-        of(
-            "half an object within",
-            &[texts(two), vec![half], texts(&lf[2..])].concat(),
-            8,
-        ),
-        of("no `[DONE]`", &lf[..6], 6),
-        of(
-            "empty content within",
-            &[texts(two), vec![empty], texts(&lf[2..])].concat(),
-            8,
-        ),
+        odd("a role first", &[vec![role], lf.clone()].concat(), 8),
+        odd("reasoning first", &[vec![reasoning; 3], lf.clone()].concat(), 10),
+        odd("half an object within", &within(half), 8),
+        odd("no `[DONE]`", &lf[..6], 6),
+        odd("empty content within", &within(empty), 8),
         Odd {
             outcome: Outcome::EventsCut,
-            ..of(
-                "half an object at the end",
-                &[texts(two), vec!["data: {\"choi".to_owned()]].concat(),
-                2,
-            )
+            ..odd("half an object at the end", &after_two(cut), 2)
         },
     ]
 }
 
 #[test]
 fn odd_streams_are_read_right() {
-    for odd in odd_streams() {
+    for odd in odd_framings().into_iter().chain(odd_contents()) {
         let pieces: Vec<&[u8]> = odd.writes.iter().map(Vec::as_slice).collect();
         let bytes = chunked(&pieces);
         let mut at = bytes.len() - 5;
