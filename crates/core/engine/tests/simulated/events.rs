@@ -668,7 +668,11 @@ fn odd_contents() -> Vec<Odd> {
             ..odd("reset after two tokens", two, 2)
         },
         odd("a role first", &[vec![role], lf.clone()].concat(), 8),
-        odd("reasoning first", &[vec![reasoning; 3], lf.clone()].concat(), 10),
+        odd(
+            "reasoning first",
+            &[vec![reasoning; 3], lf.clone()].concat(),
+            10,
+        ),
         odd("half an object within", &within(half), 8),
         odd("no `[DONE]`", &lf[..6], 6),
         odd("empty content within", &within(empty), 8),
