@@ -57,7 +57,7 @@ use self::context::{KindContext, TimerStep};
 use self::entry::Entry;
 use self::exchange::Exchange;
 use self::records::Records;
-use self::rules::Rules;
+use self::rules::{AnswerRules, Rules};
 use self::state::ExchangeState;
 use self::tools::Tools;
 use crate::blame::Failure;
