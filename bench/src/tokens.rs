@@ -140,6 +140,12 @@ impl Figures {
         // The mean and both percentiles, in units of a number of milliseconds.
         let forms = [
             (
+                "/llm/ttft_service/mean",
+                "/llm/ttft_service/quantiles/0.99",
+                "/llm/gap/quantiles/0.99",
+                1e-6,
+            ),
+            (
                 "/messages/first/mean",
                 "/messages/first/quantiles/0.99",
                 "/messages/gap/quantiles/0.99",
@@ -197,7 +203,8 @@ mod tests {
         let vllm = r#"{"failed":0,"mean_ttft_ms":50.1,"p99_ttft_ms":51.0,"p99_itl_ms":10.4}"#;
         let aiperf =
             r#"{"time_to_first_token":{"avg":50.1,"p99":51.0},"inter_chunk_latency":{"p99":10.4}}"#;
-        for text in [drumfire, vllm, aiperf] {
+        let answers = r#"{"requests":{"failed":0},"messages":{"first":{"mean":1}},"llm":{"ttft_service":{"mean":50100000,"quantiles":{"0.99":51000000}},"gap":{"quantiles":{"0.99":10400000}}}}"#;
+        for text in [drumfire, answers, vllm, aiperf] {
             let figures = Figures::parse(text).expect("figures");
             assert!((figures.first_mean - 50.1).abs() < 1e-9, "{figures:?}");
             assert!(
