@@ -3,7 +3,6 @@
 use crate::figure::Spark;
 use crate::line::{Ink, Line};
 use crate::quantity::{self, in_letters};
-use crate::secret;
 use crate::style::Unicode;
 use crate::untrusted::{Untrusted, foreign};
 use drumfire_measure::{Histogram, SpreadTime};

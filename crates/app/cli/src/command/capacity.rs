@@ -28,7 +28,7 @@ use drumfire_measure::{Objective, Summary};
 use drumfire_plan::{Plan, Threshold};
 use drumfire_report::Naming;
 use drumfire_report::capacity;
-use drumfire_session::{Seeker, Session, Shown, store_finding};
+use drumfire_session::{Console as _, Seeker, Session, Shown, store_finding};
 use progress::Shower;
 use std::path::Path;
 use std::sync::Arc;

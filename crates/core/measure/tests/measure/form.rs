@@ -248,8 +248,13 @@ fn other_versions_pools_and_steps_are_refused() {
     let fewer = Interval::decode(&bytes, &pools[..2]);
     let other = FormError::Malformed("an interval of other pools");
     assert_eq!(fewer, Err(other));
+    // Answers may follow the pools, but not a part of them, and nothing after them.
     bytes.push(0);
-    assert_eq!(Interval::decode(&bytes, &pools), Err(FormError::Excess));
+    assert_eq!(Interval::decode(&bytes, &pools), Err(FormError::Short));
+    let mut none = bytes.clone();
+    none.extend(vec![0; pools.len() - 1]);
+    let unused = FormError::Malformed("answers of which none was counted");
+    assert_eq!(Interval::decode(&none, &pools), Err(unused));
     bytes[0] = 2;
     assert_eq!(Interval::decode(&bytes, &pools), Err(FormError::Version(2)));
     assert_eq!(Interval::decode(&[], &pools), Err(FormError::Short));

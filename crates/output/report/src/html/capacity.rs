@@ -11,10 +11,10 @@ use crate::figure::{Figure, Mark, Pictures, Unit};
 use crate::markup::Markup;
 use crate::quantity::span;
 use crate::remedy::sentence;
+use crate::secret;
 use crate::section::{Body, Section};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
-use crate::secret;
 use drumfire_capacity::{Answer, CourseStage, Finding, Stage};
 use drumfire_measure::Summary;
 

@@ -13,7 +13,15 @@ pub(super) fn part(section: &Section) -> Part {
 }
 
 /// The sections that take half of a wide page.
-const HALVES: [&str; 7] = ["load", "requests", "times", "distribution", "slowest", "status", "rates"];
+const HALVES: [&str; 7] = [
+    "load",
+    "requests",
+    "times",
+    "distribution",
+    "slowest",
+    "status",
+    "rates",
+];
 
 /// Appends a section as an element with its id.
 pub(super) fn print(out: &mut Markup, section: &Section) {

@@ -74,7 +74,7 @@ pub(super) fn document(summary: &Summary) -> Document {
             .pools()
             .map(|(info, figures)| pool(summary, info, figures))
             .collect(),
-        steps: steps(summary),
+        steps: steps(summary.steps(), summary),
         generator: generator(&summary.generator, &summary.info),
         notes: summary.info.notes.iter().map(prose).collect(),
     }
@@ -493,13 +493,13 @@ fn pool(summary: &Summary, info: &PoolInfo, figures: &Figures) -> Pool {
         iterations: iterations_of_pool(summary, info, figures),
         status: statuses(figures.status()),
         errors: errors(figures),
-        steps: steps(figures.steps_of(info), summary.duration),
+        steps: steps(figures.steps_of(info), summary),
     }
 }
 
 /// The figures of steps over the span of the run, so that their rates add up to the run's.
-fn steps(summary: &Summary) -> Vec<Step> {
-    let (steps, duration) = (summary.steps(), summary.duration);
+fn steps(steps: Vec<drumfire_measure::Step>, summary: &Summary) -> Vec<Step> {
+    let duration = summary.duration;
     let steps = steps.iter();
     steps
         .map(|step| Step {

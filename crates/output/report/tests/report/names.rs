@@ -33,16 +33,31 @@ fn page(run: &Summary) -> String {
 fn every_output_has_the_name_of_the_plan() {
     let run = named(fixture::open(), "a <visit> token=1");
     let shown = text::summary(&run, &style());
-    assert!(shown.contains("\nPlan         a <visit> token=1\n"), "{shown}");
+    assert!(
+        shown.contains("\nPlan         a <visit> token=1\n"),
+        "{shown}"
+    );
     let title = screen::title(&run, &style()).text();
-    assert!(title.starts_with("drumfire a <visit> token=1 · "), "{title}");
+    assert!(
+        title.starts_with("drumfire a <visit> token=1 · "),
+        "{title}"
+    );
     let page = page(&run);
     assert!(page.contains("<h1>a &lt;visit&gt; token=1</h1>"), "{page}");
-    assert!(page.contains("<title>drumfire: a &lt;visit&gt; token=1</title>"), "{page}");
+    assert!(
+        page.contains("<title>drumfire: a &lt;visit&gt; token=1</title>"),
+        "{page}"
+    );
     let comment = String::from_utf8(markdown::summary(&run, Naming::Keys)).unwrap();
-    assert!(comment.contains("\n**a \\<visit\\> token=1** · `"), "{comment}");
+    assert!(
+        comment.contains("\n**a \\<visit\\> token=1** · `"),
+        "{comment}"
+    );
     let suite = String::from_utf8(junit::summary(&run, Naming::Keys)).unwrap();
-    assert!(suite.contains("<testsuite name=\"a &lt;visit&gt; token=1\""), "{suite}");
+    assert!(
+        suite.contains("<testsuite name=\"a &lt;visit&gt; token=1\""),
+        "{suite}"
+    );
     let target = format!("name=\"target\" value=\"{}\"", run.info.target);
     assert!(suite.contains(&target), "{suite}");
     let document: serde_json::Value = serde_json::from_slice(&json::summary(&run)).unwrap();
@@ -63,7 +78,11 @@ fn a_list_has_the_names_of_plans() {
     };
     let rows: Vec<_> = runs.iter().map(listed).collect();
     let list = |width| run_list::page(&rows, &around, &Style::new(width, Color::Off, Unicode::On));
-    assert!(list(250).contains(" a visit · http://127.0.0.1:8080/ "), "{}", list(250));
+    assert!(
+        list(250).contains(" a visit · http://127.0.0.1:8080/ "),
+        "{}",
+        list(250)
+    );
     assert!(list(60).contains(" a visit "), "{}", list(60));
     let document: serde_json::Value = serde_json::from_slice(&json::runs(&rows)).unwrap();
     assert_eq!(document["runs"][0]["name"], "a visit");
@@ -86,5 +105,8 @@ fn a_step_of_several_pools_has_both_names() {
     let document: serde_json::Value = serde_json::from_slice(&json::summary(&run)).unwrap();
     assert_eq!(document["steps"][0]["name"], path.as_str());
     let rows = String::from_utf8(csv::histogram(&run)).unwrap();
-    assert!(rows.contains(&format!("step({path}).response_time")), "{rows}");
+    assert!(
+        rows.contains(&format!("step({path}).response_time")),
+        "{rows}"
+    );
 }
