@@ -23,7 +23,10 @@ fn log(server: &Serve) -> Vec<Value> {
 }
 
 fn sum(requests: &[Value], field: &str) -> u64 {
-    requests.iter().map(|request| request[field].as_u64().unwrap()).sum()
+    requests
+        .iter()
+        .map(|request| request[field].as_u64().unwrap())
+        .sum()
 }
 
 /// Runs `drumfire llm` against a server.
@@ -67,7 +70,10 @@ fn a_second_run_is_not_in_the_cache_of_the_first() {
 #[test]
 fn prompts_share_the_beginnings_of_a_pool() {
     let server = Serve::new(&format!("{MOCK} 100000"));
-    llm(&server, "-m m --prefix pool=2,tokens=160,turn --input 16 --output 1 -n 20");
+    llm(
+        &server,
+        "-m m --prefix pool=2,tokens=160,turn --input 16 --output 1 -n 20",
+    );
     let requests = log(&server);
     // Two requests meet an empty cache; the others find ten blocks of 16 words.
     assert_eq!(sum(&requests, "cached_tokens"), 18 * 160);
@@ -84,13 +90,23 @@ fn a_trace_hits_the_cache_as_its_ids_say() {
     let mut requests = log(&server);
     requests.sort_by_key(|request| request["read"].as_u64());
     let of = |field: &str| -> Vec<u64> {
-        requests.iter().map(|request| request[field].as_u64().unwrap()).collect()
+        requests
+            .iter()
+            .map(|request| request[field].as_u64().unwrap())
+            .collect()
     };
     assert_eq!(of("prompt_tokens"), [1_100, 1_300, 600]);
     assert_eq!(of("cached_tokens"), [0, 1_024, 512]);
     let tokens: Vec<u64> = requests
         .iter()
-        .map(|request| request["tokens"].as_array().unwrap().iter().filter_map(Value::as_u64).sum())
+        .map(|request| {
+            request["tokens"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(Value::as_u64)
+                .sum()
+        })
         .collect();
     assert_eq!(tokens, [4, 2, 3]);
     let read = of("read");
@@ -101,7 +117,18 @@ fn a_trace_hits_the_cache_as_its_ids_say() {
 fn a_printed_plan_runs_and_its_prompts_are_new_each_time() {
     let folder = Folder::new();
     let server = Serve::new(&format!("{MOCK} 100000"));
-    let line = ["llm", "-m", "m", "--input", "64", "--output", "2", "-n", "10", "--print-plan"];
+    let line = [
+        "llm",
+        "-m",
+        "m",
+        "--input",
+        "64",
+        "--output",
+        "2",
+        "-n",
+        "10",
+        "--print-plan",
+    ];
     let run = run_in(&folder, &[&line[..], &[&server.url]].concat());
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(!run.stdout.contains("nonce"), "{}", run.stdout);
@@ -126,7 +153,9 @@ fn the_key_of_the_environment_is_in_no_output() {
     ] {
         let mut command = drumfire(["llm", "-m", "m"]);
         command.args(words(flags)).arg(&server.url);
-        command.env("OPENAI_API_KEY", KEY).current_dir(folder.path());
+        command
+            .env("OPENAI_API_KEY", KEY)
+            .current_dir(folder.path());
         let run = Process::start(&mut command).finish(LIMIT);
         assert_eq!(run.code, Some(0), "{flags}: {}", run.stderr);
         let text = format!("{}{}", run.stdout, run.stderr);
@@ -135,7 +164,10 @@ fn the_key_of_the_environment_is_in_no_output() {
             assert!(text.contains("uthorization: "), "{text}");
         }
         if flags == "--print-plan" {
-            assert!(text.contains("key: \"${secret:env:OPENAI_API_KEY}\""), "{text}");
+            assert!(
+                text.contains("key: \"${secret:env:OPENAI_API_KEY}\""),
+                "{text}"
+            );
         }
     }
     for name in ["r.json", "r.html", "stored/plan.yaml"] {
@@ -148,6 +180,9 @@ fn the_key_of_the_environment_is_in_no_output() {
 #[test]
 fn a_budget_ends_the_run() {
     let server = Serve::new("--llm --ttft 0ms --itl 0ms");
-    let report = llm(&server, "-m m --input 80 --output 20 --budget-tokens 700 -c 2 -n 100");
+    let report = llm(
+        &server,
+        "-m m --input 80 --output 20 --budget-tokens 700 -c 2 -n 100",
+    );
     assert_eq!(report.n("requests.ok"), 7, "{:#}", report.short());
 }

@@ -4,7 +4,9 @@ use crate::expected;
 use drumfire_compile::{Host, compile};
 use drumfire_document::form::read;
 use drumfire_document::{Diagnostic, Environment};
-use drumfire_plan::{Arrivals, HttpRequest, Law, LlmApi, Load, Plan, RenderedFields, RequestContext};
+use drumfire_plan::{
+    Arrivals, HttpRequest, Law, LlmApi, Load, Plan, RenderedFields, RequestContext,
+};
 use drumfire_units::Nanos;
 use serde_json::{Value, json};
 use std::io;
