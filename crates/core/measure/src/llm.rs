@@ -70,7 +70,7 @@ impl AnswerSample {
                 SloTime::Ttfv => self.first_visible.map(|at| at - start),
                 SloTime::Tpot if is_short => Some(Nanos::ZERO),
                 SloTime::Tpot => self.tpot(),
-                SloTime::Stall => self.stall.or(self.first.map(|_| Nanos::ZERO)),
+                SloTime::Stall => self.stall.or_else(|| self.first.map(|_| Nanos::ZERO)),
                 SloTime::Response => Some(sample.end - sample.intended),
                 SloTime::Service => Some(sample.end - sample.sent),
             };

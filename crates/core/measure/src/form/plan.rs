@@ -7,8 +7,8 @@ use super::{Form, FormError, Input, push_number};
 use crate::form;
 use drumfire_plan::{
     Arrivals, Change, Churn, Command, Comparison, Finding, Finish, Growth, HttpVersion, KeepAlive,
-    LatePolicy, Law, Life, LlmError, Metric, Pause, Role, Sequence, Shape, Slo, SloLimit, SloTime, Stage,
-    StopReason, Streaming, Threshold, Timeouts, Times, UserSteps, VariableId, Warmup,
+    LatePolicy, Law, Life, LlmError, Metric, Pause, Role, Sequence, Shape, Slo, SloLimit, SloTime,
+    Stage, StopReason, Streaming, Threshold, Timeouts, Times, UserSteps, VariableId, Warmup,
 };
 use drumfire_units::{Nanos, Rate};
 

@@ -3,6 +3,7 @@
 use super::{Body, Cell, Column, Facts, Grid, PageExtent, Section};
 use crate::line::Ink;
 use crate::quantity::{count, counted, rate, share, tokens_per_s};
+use crate::step_name::StepName;
 use drumfire_measure::{LlmFigures, Summary};
 use drumfire_plan::{EventClass, Finish, Slo, Threshold};
 use drumfire_units::Nanos;
@@ -150,7 +151,7 @@ pub(super) fn of_steps(summary: &Summary, extent: &PageExtent) -> Option<Section
     }
     let rows = steps
         .iter()
-        .filter_map(|step| Some((&*step.name, step.llm()?)));
+        .filter_map(|step| Some((StepName::from_step(step), step.llm()?)));
     let mut rows: Vec<_> = rows.collect();
     let model = summary.model();
     let total = rows.len();
@@ -175,7 +176,7 @@ pub(super) fn of_steps(summary: &Summary, extent: &PageExtent) -> Option<Section
     columns.extend(quantiles.map(|(heading, _, order)| Column::numbers(heading, order)));
     let rows = rows.iter().map(|(name, llm)| {
         let mut cells = vec![
-            Cell::url(name),
+            Cell::code(name.words()),
             Cell::count(llm.answers),
             Cell::count(llm.input),
             Cell::count(llm.tokens()),
