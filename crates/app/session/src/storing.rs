@@ -436,19 +436,17 @@ mod tests {
             is_kept: true,
             made: 2,
         };
+        let too_short = Why::TooShort {
+            slo: 0,
+            rate: 88.0,
+            requests: 368.0,
+            gap: Some(2.5),
+            seconds: 30.0,
+        };
         let answers = [
             found(None, Some(confirmation)),
             found(Some(Why::Slower(median)), None),
-            found(
-                Some(Why::TooShort {
-                    slo: 0,
-                    rate: 88.0,
-                    requests: 368.0,
-                    gap: Some(2.5),
-                    seconds: 30.0,
-                }),
-                None,
-            ),
+            found(Some(too_short), None),
             found(Some(Why::Unproven), None),
             Answer::Below(20.0),
             Answer::Above(400.0),
@@ -499,7 +497,7 @@ mod tests {
             run: "r\u{e9}".to_owned(),
             target: "http://h/".to_owned(),
             answer,
-            objectives: vec![objective("p99<50ms"), objective("b: failed<1%")],
+            objectives: vec![objective("p99<50ms"), objective("step(b).failed<1%")],
             knee: vec![row(Stage::Climb), row(Stage::Hold)],
             course: vec![CourseStage {
                 stage: Stage::Confirm,

@@ -40,6 +40,15 @@ pub enum Ending {
 /// A text is not an object of JSON.
 struct Unreadable;
 
+/// What an answer has had so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Came {
+    /// Generated text, of any channel.
+    text: bool,
+    tool: bool,
+    refusal: bool,
+}
+
 /// An answer that is being read; reused for the next one.
 #[derive(Debug)]
 pub struct Answer {
@@ -52,10 +61,7 @@ pub struct Answer {
     problem: Problem,
     events: u64,
     bad: u64,
-    /// Whether any generated text has come, in which channels.
-    has_text: bool,
-    has_tool: bool,
-    has_refusal: bool,
+    came: Came,
     /// The texts of the last event, or of the whole answer.
     pieces: Pieces,
 }
@@ -71,9 +77,7 @@ impl Default for Answer {
             problem: Problem::default(),
             events: 0,
             bad: 0,
-            has_text: false,
-            has_tool: false,
-            has_refusal: false,
+            came: Came::default(),
             pieces: Pieces::default(),
         }
     }
@@ -138,7 +142,7 @@ impl Answer {
             return;
         }
         self.is_marked = true;
-        self.has_text |= found.items > 0;
+        self.came.text |= found.items > 0;
         self.note(&found);
     }
 
@@ -173,11 +177,11 @@ impl Answer {
             (LlmApi::Responses, _) if found.name != Name::Unknown => self.pieces.clear(),
             _ => {}
         }
-        self.has_text |= !self.pieces.is_empty();
-        self.has_tool |= self.pieces.any(|channel| channel == Channel::Tool);
-        self.has_refusal |= self.pieces.any(|channel| channel == Channel::Refusal);
+        self.came.text |= !self.pieces.is_empty();
+        self.came.tool |= self.pieces.any(|channel| channel == Channel::Tool);
+        self.came.refusal |= self.pieces.any(|channel| channel == Channel::Refusal);
         if found.error || matches!(found.name, Name::Error | Name::Failed) {
-            self.error = self.error.or(Some(self.problem.kind()));
+            self.error = self.error.or_else(|| Some(self.problem.kind()));
             self.is_marked |= found.name == Name::Failed;
             return EventClass::Error;
         }
@@ -204,14 +208,14 @@ impl Answer {
         self.is_marked |= is_terminal;
         let reason = match (self.api, found.finish) {
             // A response contains a reason only if it is incomplete.
-            (LlmApi::Responses, None) if self.is_marked => match self.has_tool {
+            (LlmApi::Responses, None) if self.is_marked => match self.came.tool {
                 true => Some(Finish::ToolCalls),
                 false => Some(Finish::Stop),
             },
             (_, reason) => reason,
         };
         self.finish = reason.or(self.finish);
-        if self.finish == Some(Finish::Stop) && self.has_refusal {
+        if self.finish == Some(Finish::Stop) && self.came.refusal {
             self.finish = Some(Finish::Refusal);
         }
     }
@@ -251,7 +255,7 @@ impl Answer {
         if self.bad.saturating_mul(EVENTS_PER_BAD) > self.events {
             return Ending::Unreadable;
         }
-        match (self.is_marked, self.finish, self.has_text) {
+        match (self.is_marked, self.finish, self.came.text) {
             (true, _, true) => Ending::Complete,
             (true, Some(_), false) => Ending::Complete,
             (true, None, false) if self.usage.output == Some(0) && self.api.streams() => {

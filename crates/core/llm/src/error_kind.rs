@@ -107,9 +107,7 @@ fn find(text: &str, kinds: &[(LlmError, &[&str])]) -> Option<LlmError> {
         true => text == **word || text.split(' ').any(|part| part == *word),
         false => text.contains(*word),
     };
-    let kind = kinds
-        .iter()
-        .find(|(_, words)| words.iter().any(|word| contains(word)));
+    let kind = kinds.iter().find(|(_, words)| words.iter().any(&contains));
     kind.map(|(kind, _)| *kind)
 }
 

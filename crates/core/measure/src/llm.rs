@@ -9,7 +9,7 @@ use crate::form;
 use crate::form::{ByName, Named};
 use crate::quantile::{rank, supports};
 use crate::{Counts, Histogram, Model, Outcome, Sample, Spread};
-use drumfire_plan::{EventClass, Finish, LlmError, Slo, SloTime, TokenUsage};
+use drumfire_plan::{EventClass, Finish, Slo, SloTime, TokenUsage};
 use drumfire_units::Nanos;
 
 /// The times and numbers of one answer, so far or at its end.
@@ -538,20 +538,5 @@ impl Llm {
 impl PartialEq for Llm {
     fn eq(&self, other: &Self) -> bool {
         self.get() == other.get()
-    }
-}
-
-impl Outcome {
-    /// The outcome of an answer with an error of this kind.
-    #[must_use]
-    pub const fn of_llm_error(error: LlmError) -> Self {
-        match error {
-            LlmError::RateLimit => Self::LlmRateLimit,
-            LlmError::Overloaded => Self::LlmOverloaded,
-            LlmError::Context => Self::LlmContext,
-            LlmError::Request => Self::LlmRequest,
-            LlmError::Key => Self::LlmKey,
-            LlmError::Other => Self::LlmError,
-        }
     }
 }

@@ -10,6 +10,7 @@
 //! generator make the run invalid ([`crate::Verdict`]).
 
 use crate::form::{Form, FormError, Input, Named, put_text};
+use drumfire_plan::LlmError;
 
 /// The party to blame for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -487,5 +488,19 @@ impl Outcome {
                 | Self::TimeoutPing
                 | Self::TimeoutGap
         )
+    }
+}
+impl Outcome {
+    /// The outcome of an answer with an error of this kind.
+    #[must_use]
+    pub const fn of_llm_error(error: LlmError) -> Self {
+        match error {
+            LlmError::RateLimit => Self::LlmRateLimit,
+            LlmError::Overloaded => Self::LlmOverloaded,
+            LlmError::Context => Self::LlmContext,
+            LlmError::Request => Self::LlmRequest,
+            LlmError::Key => Self::LlmKey,
+            LlmError::Other => Self::LlmError,
+        }
     }
 }

@@ -20,8 +20,7 @@ use drumfire_data::{
 };
 use drumfire_document::names;
 use drumfire_document::{
-    Ask, EventSettings, Field, Fields, LlmSettings, LlmTrace, Payload, Place, Pool, Request, Step,
-    Switch, Text,
+    Ask, Field, Fields, LlmSettings, LlmTrace, Payload, Place, Pool, Request, Step, Switch, Text,
 };
 use drumfire_plan::LlmApi;
 use drumfire_units::Nanos;
@@ -33,8 +32,10 @@ const PROMPT: &str = "prompt";
 const LENGTH_DEFAULT: Lengths = Lengths::Fixed(128);
 /// The limit of an answer that leaves it to the server.
 const FREE: &str = "free";
-/// The default time after which a stream without an event has failed.
+/// The default time after which a stream without an event has failed, and that of a pool's exchanges.
+/// A timeout that is given replaces both.
 const GAP_DEFAULT: &str = "60s";
+const TIMEOUT_DEFAULT: &str = "10m";
 
 /// The feeds of a pool's requests to language models, and what follows from them.
 #[derive(Default)]
@@ -101,6 +102,7 @@ fn of_pool(number: u64, pool: &mut Pool, draws: Draws, scope: &mut Scope<'_>) ->
         let message = "a trace has one sequence of requests, so that only one step can send it";
         scope.found.add(&second.place, message);
     }
+    maker.has_timeout = pool.settings.timeouts.timeout.is_some();
     maker.note_load(pool, scope);
     let mut requests: Vec<&mut Request> = pool.requests.iter_mut().collect();
     for step in &mut pool.scenario {
@@ -119,6 +121,9 @@ fn of_pool(number: u64, pool: &mut Pool, draws: Draws, scope: &mut Scope<'_>) ->
             maker.make(request, &ask, own_headers, scope);
         }
     }
+    let timeout = || Text::new(TIMEOUT_DEFAULT.to_owned(), first.place.clone());
+    let limits = &mut pool.settings.timeouts;
+    limits.timeout.get_or_insert_with(timeout);
     maker.made
 }
 
@@ -158,7 +163,7 @@ fn note_unused(settings: &LlmSettings, scope: &mut Scope<'_>) {
         &settings.prompt,
     ];
     let place = texts.into_iter().flatten().map(|text| &text.place).next();
-    let place = place.or(settings.trace.file.as_ref().map(|file| &file.place));
+    let place = place.or_else(|| settings.trace.file.as_ref().map(|file| &file.place));
     if let Some(place) = place {
         let message = "no request of the pool uses `llm`; write one as `llm: prompt`";
         scope.found.add(place, message);
@@ -171,6 +176,8 @@ struct Maker<'a> {
     api: LlmApi,
     /// The number of the pool, from 0.
     number: u64,
+    /// Whether the pool has a timeout.
+    has_timeout: bool,
     draws: Draws,
     input: Lengths,
     output: Option<Lengths>,
@@ -210,6 +217,7 @@ impl<'a> Maker<'a> {
             settings,
             api,
             number,
+            has_timeout: false,
             draws: Draws {
                 nonce: draws.nonce.filter(|_| is_fresh),
                 ..draws
@@ -278,7 +286,7 @@ impl<'a> Maker<'a> {
             .settings
             .path
             .as_ref()
-            .map_or(path(self.api), |path| &path.value);
+            .map_or_else(|| path(self.api), |path| &path.value);
         let made = |text: &str| Text::new(text.to_owned(), ask.place.clone());
         request.ask = Ask::Url {
             method: made("POST"),
@@ -294,7 +302,7 @@ impl<'a> Maker<'a> {
         let place = given.map_or(&ask.place, |text| &text.place);
         request.data.payload = Some(Payload::Text(Text::new(body, place.clone())));
         self.add_fields(request, ask, own_headers);
-        self.read_answer(&mut request.events, ask);
+        self.read_answer(request, ask);
         self.add_feed(feed, index, ask, scope);
     }
 
@@ -324,9 +332,7 @@ impl<'a> Maker<'a> {
         }
         self.made.place.get_or_insert_with(|| ask.place.clone());
         self.made.times = self.made.times.take().or(times);
-        self.made
-            .feeds
-            .push((feed, Feed::from_prompts(prompts), order));
+        self.made.feeds.push((feed, prompts.into_feed(), order));
     }
 
     /// Whether the server decides the lengths of the answers.
@@ -362,13 +368,15 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Sets how the answer is read.
-    fn read_answer(&self, events: &mut EventSettings, ask: &Text) {
+    /// Sets how the answer is read, and how long it may pause.
+    fn read_answer(&self, request: &mut Request, ask: &Text) {
         let made = |text: &str| Text::new(text.to_owned(), ask.place.clone());
-        events.read = Some(made(self.api.name()));
+        request.events.read = Some(made(self.api.name()));
+        let is_limited = self.has_timeout || request.timeout.is_some();
         if self.streams() {
             let gap = self.settings.gap_timeout.clone();
-            events.gap_timeout = Some(gap.unwrap_or_else(|| made(GAP_DEFAULT)));
+            let gap = gap.or_else(|| (!is_limited).then(|| made(GAP_DEFAULT)));
+            request.events.gap_timeout = gap;
         }
     }
 

@@ -145,7 +145,7 @@ fn takes(fields: &[Field], sources: &Sources, scope: &mut Scope<'_>) -> (Vec<Tak
         };
         if !take.extractor.reads_body() {
             let source = &take.extractor;
-            let message = format!("a message has no `{source}` of its own; remove `each`");
+            let message = format!("one message does not have `{source}`; remove `each`");
             scope.found.add(&field.value.place, message);
         }
         each.push(take);

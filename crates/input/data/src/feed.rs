@@ -20,7 +20,6 @@ pub use range::Range;
 pub use row_reader::FeedFormat;
 
 use crate::ReadAt;
-use crate::prompts::{self, Prompts};
 use drumfire_plan::DataError;
 use json_rows::JsonColumns;
 pub(crate) use json_values::{JsonNext, JsonValues};
@@ -60,7 +59,16 @@ enum Table {
     Stored(Arc<StoredRows>),
     Range(Range),
     Generated(Generated),
-    Prompts(Arc<Prompts>),
+    Computed(Arc<dyn ComputedRows>),
+}
+
+/// Rows of which each value is made when it is used.
+pub(crate) trait ComputedRows: fmt::Debug + Send + Sync {
+    /// The value in a row, counted from 0; undefined where there is none.
+    fn value(&self, row: u64, column: usize) -> Result<Value, DataError>;
+
+    /// Appends the text of that value.
+    fn push(&self, row: u64, column: usize, out: &mut String) -> Result<(), DataError>;
 }
 
 /// Why a feed could not be read.
@@ -217,15 +225,19 @@ impl Feed {
         }
     }
 
-    /// Prompts for language models.
-    #[must_use]
-    pub fn from_prompts(prompts: Prompts) -> Self {
-        let names = prompts::COLUMNS.into_iter();
+    /// Rows that are computed, in columns with these names, with a remark for the report.
+    pub(crate) fn from_computed(
+        names: &[&str],
+        rows: u64,
+        note: Option<String>,
+        computed: Arc<dyn ComputedRows>,
+    ) -> Self {
+        let columns = names.iter().map(|name| Column::plain((*name).to_owned()));
         Self {
-            columns: names.map(|name| Column::plain(name.to_owned())).collect(),
-            rows: prompts.rows(),
-            note: prompts.note(),
-            table: Table::Prompts(Arc::new(prompts)),
+            columns: columns.collect(),
+            rows,
+            note,
+            table: Table::Computed(computed),
         }
     }
 
@@ -298,7 +310,7 @@ impl Feed {
             Table::Stored(rows) => rows.value(row, column)?,
             Table::Range(range) => range.value(row),
             Table::Generated(generated) => generated.value(row, column),
-            Table::Prompts(prompts) => prompts.value(row, column)?,
+            Table::Computed(rows) => rows.value(row, column)?,
         })
     }
 
@@ -309,7 +321,7 @@ impl Feed {
             Table::Stored(rows) => rows.push(row, column, out)?,
             Table::Range(range) => range.push(row, out),
             Table::Generated(generated) => generated.push(row, column, out),
-            Table::Prompts(prompts) => prompts.push(row, column, out)?,
+            Table::Computed(rows) => rows.push(row, column, out)?,
         }
         Ok(())
     }

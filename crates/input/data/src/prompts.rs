@@ -20,10 +20,12 @@ pub use prefix::{PrefixOrder, PrefixPool, PrefixPoolError};
 pub use trace::{TRACE_FORMATS, Trace, TraceFormat, TraceOptions};
 
 use crate::Random;
+use crate::feed::{ComputedRows, Feed};
 use crate::integer::push_integer;
 use drumfire_plan::DataError;
 use minijinja::Value;
 use prefix::Chooser;
+use std::sync::Arc;
 use words::{BITS, WORDS};
 
 /// Keeps the random numbers of prompts different from those of feeds and templates.
@@ -48,7 +50,7 @@ enum Stream {
 }
 
 /// The columns of the table, by their numbers.
-pub(crate) const COLUMNS: [&str; 5] = ["prompt", "max_tokens", "model", "messages", "documents"];
+const COLUMNS: [&str; 5] = ["prompt", "max_tokens", "model", "messages", "documents"];
 
 /// What prompts are made of.
 #[derive(Clone, Debug)]
@@ -133,26 +135,10 @@ impl Prompts {
         rows
     }
 
-    /// The value of a column, counted from 0 as in [`COLUMNS`].
-    pub(crate) fn value(&self, row: u64, column: usize) -> Result<Value, DataError> {
-        if column == 1 {
-            return Ok(self.max_tokens(row).map_or(Value::UNDEFINED, Value::from));
-        }
-        let mut text = String::new();
-        self.push(row, column, &mut text)?;
-        Ok(Value::from(text))
-    }
-
-    /// Appends the text of a column.
-    pub(crate) fn push(&self, row: u64, column: usize, out: &mut String) -> Result<(), DataError> {
-        match column {
-            0 => self.push_prompt(row, out)?,
-            1 => push_integer(self.max_tokens(row).unwrap_or(0), out),
-            2 => out.push_str(self.model(row)),
-            3 => self.push_messages(row, out)?,
-            _ => self.push_documents(row, out),
-        }
-        Ok(())
+    /// The feed of the prompts, with the columns [`COLUMNS`].
+    #[must_use]
+    pub fn into_feed(self) -> Feed {
+        Feed::from_computed(&COLUMNS, self.rows(), self.note(), Arc::new(self))
     }
 
     /// The random numbers of one purpose in a row, which do not depend on the nonce.
@@ -271,5 +257,27 @@ fn push_words(mut random: Random, count: u64, out: &mut String) {
         }
         out.push_str(WORDS[(bits & ((1 << BITS) - 1)) as usize]);
         bits >>= BITS;
+    }
+}
+
+impl ComputedRows for Prompts {
+    fn value(&self, row: u64, column: usize) -> Result<Value, DataError> {
+        if column == 1 {
+            return Ok(self.max_tokens(row).map_or(Value::UNDEFINED, Value::from));
+        }
+        let mut text = String::new();
+        self.push(row, column, &mut text)?;
+        Ok(Value::from(text))
+    }
+
+    fn push(&self, row: u64, column: usize, out: &mut String) -> Result<(), DataError> {
+        match column {
+            0 => self.push_prompt(row, out)?,
+            1 => push_integer(self.max_tokens(row).unwrap_or(0), out),
+            2 => out.push_str(self.model(row)),
+            3 => self.push_messages(row, out)?,
+            _ => self.push_documents(row, out),
+        }
+        Ok(())
     }
 }

@@ -203,16 +203,7 @@ impl Planner {
         if counting == Counting::Uncounted {
             return self.report(&route, content);
         }
-        let repeats = match &route {
-            Route::Echo(_)
-            | Route::Case(_)
-            | Route::Events(_)
-            | Route::Llm(_)
-            | Route::Socket(..) => false,
-            Route::Shop(request) => request.is_constant(),
-            _ => true,
-        };
-        let constancy = if behaviour.is_constant() && repeats {
+        let constancy = if behaviour.is_constant() && repeats(&route) {
             Constancy::Constant
         } else {
             Constancy::Varying
@@ -507,6 +498,17 @@ fn afterwards(behaviour: &Behaviour, random: &mut Xoshiro256) -> Afterwards {
         (true, _) => Afterwards::Cut,
         (false, true) => Afterwards::Close,
         (false, false) => Afterwards::Stay,
+    }
+}
+
+/// Whether equal requests of a route have equal answers.
+fn repeats(route: &Route) -> bool {
+    match route {
+        Route::Echo(_) | Route::Case(_) | Route::Events(_) | Route::Llm(_) | Route::Socket(..) => {
+            false
+        }
+        Route::Shop(request) => request.is_constant(),
+        _ => true,
     }
 }
 

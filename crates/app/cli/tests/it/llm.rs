@@ -81,7 +81,7 @@ fn prompts_share_the_beginnings_of_a_pool() {
 
 /// The cache hits exactly where the trace has equal ids, at any speed and with any order of ends.
 #[test]
-fn a_trace_hits_the_cache_as_its_ids_say() {
+fn a_trace_is_cached_as_its_ids_say() {
     let folder = Folder::new();
     let file = folder.write("trace.jsonl", TRACE);
     let server = Serve::new(&format!("{MOCK} 100000,512"));

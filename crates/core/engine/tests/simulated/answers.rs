@@ -24,6 +24,7 @@ fn reading(count: u64, api: LlmApi) -> Draft {
         for request in &mut pool.requests {
             request.events = Some(EventStream {
                 gap: Nanos::MAX,
+                duration: Nanos::MAX,
                 receive: None,
                 answer: Some(api),
             });

@@ -27,6 +27,7 @@ fn check(api: LlmApi, rows: &[Row]) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn chat_chunks_are_classified_by_their_parts() {
     use Channel::{Reasoning, Refusal, Text, Tool};
     check(

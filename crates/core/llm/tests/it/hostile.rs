@@ -5,6 +5,7 @@ use drumfire_plan::{EventClass, LlmApi};
 use proptest::prelude::*;
 
 /// Keys and values of the interfaces, in any combination.
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn json() -> impl Strategy<Value = String> {
     let key = prop::sample::select(vec![
         "choices",

@@ -96,6 +96,7 @@ fn metrics_of_a_run() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn metrics_of_answers() {
     use Comparison::{AtLeast, Equal, Less};
     use Metric::{

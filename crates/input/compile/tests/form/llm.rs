@@ -290,8 +290,8 @@ fn a_budget_bounds_the_requests() {
 }
 
 #[test]
-fn mistakes_are_named_at_their_keys() {
-    for (llm, message) in [
+fn mistakes_in_prompts_are_named_at_their_keys() {
+    refuse(&[
         ("input: x", "p:4:"),
         ("api: chats", "unknown API `chats`"),
         ("output: 0", "from 1 to 1048576"),
@@ -315,6 +315,12 @@ fn mistakes_are_named_at_their_keys() {
         ),
         ("budget_tokens: 5", "more tokens than the budget"),
         ("prefix: 5", "unknown setting `5`"),
+    ]);
+}
+
+#[test]
+fn mistakes_in_traces_are_named_at_their_keys() {
+    refuse(&[
         ("trace: { speed: 1 }", "without the file of a trace"),
         ("trace: { file: none.jsonl }", "can't read none.jsonl"),
         (
@@ -342,7 +348,12 @@ fn mistakes_are_named_at_their_keys() {
             "trace: { file: trace.jsonl }, input: 5",
             "the lengths of its prompts",
         ),
-    ] {
+    ]);
+}
+
+/// Asserts that each `llm` of a pool is refused with a message.
+fn refuse(mistakes: &[(&str, &str)]) {
+    for (llm, message) in mistakes {
         let found = compiled(&format!(
             "llm: {{ model: m, {llm} }}, requests: [ llm: prompt ]"
         ));
@@ -353,6 +364,10 @@ fn mistakes_are_named_at_their_keys() {
             "{llm}: {texts:#?}"
         );
     }
+}
+
+#[test]
+fn mistakes_in_pools_with_prompts_are_named() {
     for (pool, message) in [
         ("requests: [ llm: prompt ]", "p:4:"),
         ("llm: { model: m }, requests: [ get: / ]", "p:4:"),

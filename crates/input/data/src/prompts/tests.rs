@@ -402,7 +402,10 @@ fn a_sample_has_whole_conversations() {
     let read = Trace::read(Arc::new(file.into_bytes()), &options).expect("a sample");
     let times = read.times(1.0).expect("times");
     let count = times.len();
-    assert!(count % 3 == 0 && (45..135).contains(&count), "{count}");
+    assert!(
+        count.is_multiple_of(3) && (45..135).contains(&count),
+        "{count}"
+    );
 }
 
 #[test]

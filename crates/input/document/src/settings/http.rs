@@ -63,7 +63,7 @@ table! {
         body: Vec<Text> =
             "Check of the data of each event, or of each message, such as `not contains error`, or a list of checks",
             Flag::new(Group::Request, "--expect-each <CHECK>",
-                "Check of each event, as it arrives, such as 'not contains error'; repeatable").needs("events");
+                "Check of each event, as it arrives, such as 'not contains error'; repeatable").on(On::HTTP).needs("events");
         json: Vec<Field> = "Checks of values in the JSON of each event or message, by JSONPath";
         xml: Vec<Field> = "Checks of values in the XML of each event, by XPath";
         css: Vec<Field> = "Checks of elements in the HTML of each event, by CSS selector";

@@ -73,9 +73,9 @@ fn tokens(llm: &LlmFigures) -> Vec<Cell> {
     items
 }
 
-/// Tokens per second of all answers and of one.
+/// Tokens per second of all answers and of one; nothing without tokens, as of embeddings.
 fn speed(summary: &Summary, llm: &LlmFigures) -> Vec<Cell> {
-    if summary.duration == Nanos::ZERO {
+    if summary.duration == Nanos::ZERO || llm.tokens() == 0 {
         return Vec::new();
     }
     let per_s = llm.tokens() as f64 / summary.duration.as_secs_f64();

@@ -815,7 +815,10 @@ fn what_is_no_run_as_json_is_named() {
             good.replacen("drumfire.summary.v1", "drumfire.comparison.v1", 1),
             "its schema is `drumfire.comparison.v1`",
         ),
-        (good.replacen("\"id\"", "\"name\"", 1), "missing field `id`"),
+        (
+            good.replacen("\"id\"", "\"no_id\"", 1),
+            "missing field `id`",
+        ),
         (
             good.replacen("\"model\": \"open\"", "\"model\": \"ajar\"", 1),
             "unknown model `ajar`",

@@ -311,7 +311,7 @@ fn every_run_has_every_figure() {
         assert_eq!(made, always);
         let page = page(&run);
         for name in made {
-            assert!(page.contains(&format!("<figure id=\"{name}\">")), "{name}");
+            assert!(page.contains(&format!("<figure id=\"{name}\"")), "{name}");
         }
     }
 }
@@ -332,7 +332,7 @@ fn no_figure_is_empty() {
             let all = series(&figure);
             assert!(all.iter().all(Series::has_points), "{name} {}", figure.name);
             let (_, shown) = page
-                .split_once(&format!("<figure id=\"{}\">", figure.name))
+                .split_once(&format!("<figure id=\"{}\"", figure.name))
                 .unwrap();
             let (shown, _) = shown.split_once("</figure>").unwrap();
             let picture = svg::svg(&figure);
