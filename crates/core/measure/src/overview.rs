@@ -246,7 +246,7 @@ impl Overview {
         let kind = aspect.model.latency_kind(&figures.latency);
         if let Some(step) = aspect.step(interval) {
             self.tally.merge(&Tally::of_step(step));
-            self.latency.merge(kind.of_step(step));
+            self.latency.merge(step.times(kind));
             self.add_llm(step.llm(), aspect.model);
             return;
         }

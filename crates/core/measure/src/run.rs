@@ -7,7 +7,7 @@
 //! load.
 
 use crate::form;
-use crate::{ArrivalClock, Asked, Histogram, Latency, Step};
+use crate::{ArrivalClock, Asked, Histogram, Latency};
 use drumfire_plan::{Growth, Load, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -92,15 +92,6 @@ impl LatencyKind {
     /// This time, of all requests.
     #[must_use]
     pub const fn histogram(self, of: &Latency) -> &Histogram {
-        match self {
-            Self::Response => &of.response_time,
-            Self::Service => &of.service_time,
-        }
-    }
-
-    /// This time, of a step's requests.
-    #[must_use]
-    pub const fn of_step(self, of: &Step) -> &Histogram {
         match self {
             Self::Response => &of.response_time,
             Self::Service => &of.service_time,

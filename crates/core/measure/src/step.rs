@@ -8,7 +8,8 @@ use crate::llm::Llm;
 use crate::messages::StepMessages;
 use crate::series::SeriesMut;
 use crate::{
-    ByteCounts, Counts, Histogram, LlmFigures, Messages, OutcomeCounts, Sample, StatusCounts,
+    ByteCounts, Counts, Histogram, LatencyKind, LlmFigures, Messages, OutcomeCounts, Sample,
+    StatusCounts,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -67,6 +68,15 @@ pub struct Step {
 }
 
 impl Step {
+    /// The times of this kind of the step's requests.
+    #[must_use]
+    pub const fn times(&self, kind: LatencyKind) -> &Histogram {
+        match kind {
+            LatencyKind::Response => &self.response_time,
+            LatencyKind::Service => &self.service_time,
+        }
+    }
+
     /// An empty step with this memory.
     fn new(name: Arc<str>, memory: StepMemory) -> Self {
         let histogram = match memory {

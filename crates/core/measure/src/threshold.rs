@@ -170,7 +170,7 @@ impl Aim {
                 };
                 let kind = model.latency_kind(&figures.latency);
                 Ok(Some(match step {
-                    Some(step) => kind.of_step(step),
+                    Some(step) => step.times(kind),
                     None => kind.histogram(&figures.latency),
                 }))
             }

@@ -333,7 +333,7 @@ impl StepPart {
                 heat::latency(summary, &cells.collect::<Vec<_>>(), rows)
             }
             "tail" => {
-                let times = kind.of_step(&self.step);
+                let times = self.step.times(kind);
                 tail::of_kind(kind, &[("this step", Role::Rank(0), times)])
             }
             "knee" => over_time::knee(summary, rows)?,

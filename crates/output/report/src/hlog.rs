@@ -58,7 +58,7 @@ fn steps(out: &mut String, summary: &Summary) {
                     out,
                     Some(&tag),
                     &Span::whole(summary),
-                    pool.model.latency_kind(&figures.latency).of_step(step),
+                    step.times(pool.model.latency_kind(&figures.latency)),
                 ),
             }
         }

@@ -3,6 +3,7 @@ use super::{
     COLUMNS, LENGTH_MAX, Lengths, PrefixPool, PromptOptions, Prompts, Trace, TraceFormat,
     TraceOptions,
 };
+use crate::feed::ComputedRows as _;
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::collections::HashSet;

@@ -79,7 +79,7 @@ struct Row {
 
 impl Row {
     const fn times(&self) -> &Histogram {
-        self.kind.of_step(&self.step)
+        self.step.times(self.kind)
     }
 
     /// The name without secrets, with everything escaped that could act on a terminal.
