@@ -130,7 +130,7 @@ fn completions_know_runs_words_and_files() {
         ("drumfire report ''", "last abc-1 bcd-2 state"),
         ("drumfire resume a", "abc-1"),
         ("drumfire runs tag bc", "bcd-2"),
-        ("drumfire http --arrivals ''", "constant poisson"),
+        ("drumfire http --arrivals ''", "constant poisson gamma:0.5"),
         ("drumfire http -d @bo", "@body.json"),
         ("drumfire http -d @ bo", "@body.json"),
         ("drumfire compare ab", "abc-1"),

@@ -153,6 +153,7 @@ fn shown(written: &str) -> String {
                 y = row.parse::<usize>().unwrap() - 1;
                 x = column.parse::<usize>().unwrap() - 1;
             }
+            (column, "G") => x = column.parse::<usize>().unwrap() - 1,
             ("2", "J") => rows = vec![vec![' '; 200]; 60],
             _ => {}
         }
