@@ -1,0 +1,5 @@
+//! Fibres, from outside.
+
+mod fibres;
+mod switching;
+mod watch;
