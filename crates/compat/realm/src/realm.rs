@@ -110,14 +110,22 @@ impl<Q: 'static, A: 'static> Realm<Q, A> {
     ///
     /// QuickJS's error.
     pub fn isolated(&self) -> Result<Context, RealmError> {
+        self.limit_stack();
         language(&self.runtime)
+    }
+
+    /// Let QuickJS use the stack of the caller, unless a fibre runs, which has its own limit.
+    fn limit_stack(&self) {
+        let here = 0_u8;
+        if self.host.user().is_none() {
+            self.host
+                .limit_stack((&raw const here as usize).saturating_sub(OUTSIDE));
+        }
     }
 
     /// Run code outside of any fibre, on the stack of the caller. Host functions cannot wait there.
     pub fn enter<R>(&self, context: &Context, run: impl FnOnce(Ctx<'_>) -> R) -> R {
-        let here = 0_u8;
-        self.host
-            .limit_stack((&raw const here as usize).saturating_sub(OUTSIDE));
+        self.limit_stack();
         context.with(run)
     }
 
@@ -126,6 +134,10 @@ impl<Q: 'static, A: 'static> Realm<Q, A> {
     /// # Errors
     ///
     /// [`RealmError::Stack`]
+    ///
+    /// # Panics
+    ///
+    /// If the context is not one of this realm.
     pub fn fibre<R, F>(
         &self,
         context: &Context,
@@ -135,6 +147,8 @@ impl<Q: 'static, A: 'static> Realm<Q, A> {
     where
         F: for<'js> FnOnce(Ctx<'js>) -> R + 'static,
     {
+        let own = self.context.get_runtime_ptr();
+        assert_eq!(context.get_runtime_ptr(), own, "a context of another realm");
         let stack = self.stacks.take().map_err(RealmError::Stack)?;
         Ok(Fibre::new(
             self.host.clone(),

@@ -52,7 +52,11 @@ impl Stacks {
             None => self.0.make()?,
         };
         let registered = ValgrindStackRegistration::new(low as *mut u8, SIZE);
-        Ok(Stack { low, pool: self.0.clone(), _registered: registered })
+        Ok(Stack {
+            low,
+            pool: self.0.clone(),
+            _registered: registered,
+        })
     }
 }
 
