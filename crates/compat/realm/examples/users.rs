@@ -7,6 +7,7 @@
 //! `isolated` gives each user a context of its own. Each user evaluates the library, if one is given, and keeps
 //! what it leaves in `exports`. CPU times are those of the kernel for the main thread (`/proc/self/schedstat`),
 //! and the memory is what is resident (`/proc/self/statm`); so this program needs Linux.
+#![expect(clippy::print_stdout, reason = "a program that prints a table")]
 #![expect(
     clippy::disallowed_methods,
     reason = "a program that measures itself reads files"
@@ -96,7 +97,7 @@ fn host_module<'js>(ctx: &Ctx<'js>, host: &Host<(), ()>) -> rquickjs::Result<Obj
         };
         let mut passed = true;
         for check in checks.get::<Object<'_>>()?.props::<String, Function<'_>>() {
-            passed &= check?.1.call((value.clone(),))?;
+            passed &= check?.1.call::<_, bool>((value.clone(),))?;
         }
         Ok(Value::new_bool(ctx.clone(), passed))
     })?;
@@ -134,12 +135,12 @@ impl Program {
             let mut options = EvalOptions::default();
             options.strict = false;
             options.filename = Some("script.js".to_owned());
-            let program = || {
+            let program = || -> rquickjs::Result<Self> {
                 let run: Function<'_> = ctx.eval_with_options(script, options)?;
-                let hosts = vec![host_module(&ctx, realm.host())?];
+                let host = host_module(&ctx, realm.host())?;
                 Ok(Self {
                     run: Persistent::save(&ctx, run),
-                    hosts: Persistent::save(&ctx, hosts),
+                    host: Persistent::save(&ctx, host),
                 })
             };
             program().catch(&ctx).map_err(|error| error.to_string())
@@ -153,7 +154,7 @@ impl Program {
         context: &Context,
     ) -> Result<Persistent<Object<'static>>, String> {
         realm.enter(context, |ctx| {
-            let user = || {
+            let user = || -> rquickjs::Result<Persistent<Object<'static>>> {
                 let host = self.host.clone().restore(&ctx)?;
                 let exports: Object<'_> = self.run.clone().restore(&ctx)?.call((host,))?;
                 Ok(Persistent::save(&ctx, exports))
@@ -237,7 +238,7 @@ fn begun(
     exports: Persistent<Object<'static>>,
 ) -> Result<User, Box<dyn Error>> {
     let mut fibre = realm.fibre(context, user, move |ctx| {
-        let iterate = || {
+        let iterate = || -> rquickjs::Result<()> {
             let default: Function<'_> = exports.restore(&ctx)?.get("default")?;
             loop {
                 default.call::<_, ()>(())?;
