@@ -1,0 +1,5 @@
+//! Modules, linked and run.
+
+mod linking;
+mod places;
+mod world;
