@@ -21,6 +21,7 @@
 mod arrivals;
 mod blame;
 mod channel;
+mod client;
 mod control;
 mod conversation;
 mod demand;
@@ -47,6 +48,9 @@ mod waiting;
 mod wire;
 mod worker;
 
+pub use client::{
+    BodyUse, Client, ClientRequest, ClientSettings, Probe, Reply, ReplyTimes, Ticket,
+};
 pub use control::{Control, ControlError};
 pub use conversation::{ConversationError, Speaker, chooses_http2, converse};
 pub use id::Shard;

@@ -171,3 +171,9 @@ pub const ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// The maximum decoded length of a body that is sampled to be shown.
 pub const SHOWN_DECODED: u64 = 16 * 1024 * 1024;
+
+/// The maximum number of origins that the requests of a program reach.
+pub const SITES_MAX: usize = 1_000;
+
+/// The time between two looks for the answers to look-ups of a client's origins.
+pub const SITE_LOOK: Nanos = Nanos::from_micros(500);

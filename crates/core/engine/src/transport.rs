@@ -72,6 +72,7 @@ use drumfire_measure::Closing;
 use drumfire_net::{Io, Slot};
 use drumfire_plan::Origin;
 use drumfire_units::Nanos;
+use std::net::SocketAddr;
 
 /// A worker's exchanges of a pool on their way, and its connections.
 #[derive(Debug)]
@@ -381,6 +382,35 @@ impl Transport {
             }
             self.pending.note(slot, listed, wire.outgoing());
         }
+    }
+}
+
+/// For an owner that adds lanes and shares one by one.
+impl Transport {
+    /// Adds a lane without shares.
+    pub(crate) fn add_lane(&mut self, lane: Lane) -> LaneId {
+        self.connections.lanes.add_lane(lane)
+    }
+
+    /// Adds a share to a lane, whose connection is closed. The owner needs no seats.
+    pub(crate) fn add_share(&mut self, lane: LaneId) -> ShareId {
+        self.connections.add_own_share(lane)
+    }
+
+    /// The address that the connection of a share dialed last.
+    pub(crate) fn address_of(&self, share: ShareId) -> Option<SocketAddr> {
+        let slot = self.connections.shares[share].slot;
+        self.connections.slots[slot].address()
+    }
+
+    /// Closes the connection of a share that carries no exchange.
+    pub(crate) fn close_share<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        share: ShareId,
+    ) {
+        let slot = self.connections.shares[share].slot;
+        self.connections.slots[slot].close(cx, slot, Closing::Idle);
     }
 }
 

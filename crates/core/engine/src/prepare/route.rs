@@ -84,7 +84,7 @@ impl Route {
 
     /// This route, with the indices of its TLS settings moved by `others`, the number of settings
     /// before them in the driver's list.
-    pub(super) fn behind(self, others: usize) -> Self {
+    pub(crate) fn behind(self, others: usize) -> Self {
         let moved = |index: Option<usize>| index.map(|index| index + others);
         Self {
             tls: moved(self.tls),

@@ -62,6 +62,11 @@ impl Connections {
         share
     }
 
+    /// Adds a share to a lane, for an owner that adds shares one by one and uses no seats.
+    pub(in crate::transport) fn add_own_share(&mut self, lane: LaneId) -> ShareId {
+        self.add_planned_share(lane)
+    }
+
     /// The number of shares.
     pub(crate) fn share_count(&self) -> usize {
         self.shares.count()

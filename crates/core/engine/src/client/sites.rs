@@ -1,0 +1,258 @@
+//! The origins that a client has reached: their routes, protocols and lanes.
+//!
+//! A new origin is looked up on a thread of its own: its name, the guard of public targets, TLS
+//! settings, and the protocol that the server selects. Requests wait meanwhile. The number of
+//! origins is limited, because a script can make URLs of what servers send.
+
+use super::{ClientSettings, Probe};
+use crate::blame::Failure;
+use crate::id::{ExchangeId, LaneId};
+use crate::limits::SITES_MAX;
+use crate::prepare::{PrepareError, Resolver, Routes, TargetForm, routes_of};
+use crate::protocol::Protocol;
+use crate::transport::{Lane, Transport};
+use crate::wire::Settings;
+use drumfire_measure::Outcome;
+use drumfire_net::Io;
+use drumfire_plan::{
+    Body, ClockChoice, Generator, HttpRequest, HttpVersion, Method, Origin, Plan, PlanParts, Pool,
+    Scheme, Threads, Url, WaitChoice, Warmup,
+};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::thread;
+
+/// An origin that can be reached.
+pub(super) struct Site {
+    pub(super) pool: Pool,
+    pub(super) target: TargetForm,
+    pub(super) lane: LaneId,
+    /// Whether a connection carries one request at a time.
+    pub(super) exclusive: bool,
+}
+
+/// The result of a look-up.
+type LookedUp = Result<Box<(Pool, Routes)>, PrepareError>;
+
+enum State {
+    /// The index of the site.
+    Known(usize),
+    Sought {
+        answer: Receiver<LookedUp>,
+        waiting: Vec<ExchangeId>,
+    },
+}
+
+/// Where a request goes.
+pub(super) enum Found {
+    /// To the site with this index.
+    Site(usize),
+    /// To an origin that is being looked up.
+    Sought,
+}
+
+/// The end of a look-up.
+pub(super) struct Answered {
+    pub(super) waiting: Vec<ExchangeId>,
+    pub(super) found: Result<usize, Failure>,
+}
+
+pub(super) struct Sites {
+    settings: ClientSettings,
+    sites: Vec<Site>,
+    origins: Vec<(Origin, State)>,
+}
+
+impl Sites {
+    pub(super) const fn new(settings: ClientSettings) -> Self {
+        Self {
+            settings,
+            sites: Vec::new(),
+            origins: Vec::new(),
+        }
+    }
+
+    pub(super) fn site(&self, index: usize) -> &Site {
+        &self.sites[index]
+    }
+
+    /// The site of an origin. A request to an origin that is being looked up is listed as waiting.
+    ///
+    /// # Errors
+    /// If there are too many origins, or no thread for the look-up.
+    pub(super) fn find(&mut self, origin: &Origin, id: ExchangeId) -> Result<Found, Failure> {
+        let known = self.origins.iter_mut().find(|(other, _)| other == origin);
+        match known {
+            Some((_, State::Known(site))) => return Ok(Found::Site(*site)),
+            Some((_, State::Sought { waiting, .. })) => {
+                waiting.push(id);
+                return Ok(Found::Sought);
+            }
+            None => {}
+        }
+        if self.origins.len() >= SITES_MAX {
+            let reason = format!("requests already went to {SITES_MAX} origins");
+            return Err(Failure::with(Outcome::LocalMemory, reason));
+        }
+        let answer = self.look_up(origin)?;
+        let waiting = vec![id];
+        self.origins
+            .push((origin.clone(), State::Sought { answer, waiting }));
+        Ok(Found::Sought)
+    }
+
+    fn look_up(&self, origin: &Origin) -> Result<Receiver<LookedUp>, Failure> {
+        let (send, answer) = mpsc::channel();
+        let mut pool = self.settings.pool.clone();
+        pool.requests = vec![first_request(origin)];
+        let probe = self.settings.probe.clone();
+        let probe = probe.filter(|_| origin.scheme == Scheme::Https);
+        let resolver = Arc::clone(&self.settings.resolver);
+        let work = move || {
+            // The client may be gone.
+            let _late = send.send(found(pool, probe.as_deref(), &*resolver));
+        };
+        let thread = thread::Builder::new().name("lookup".to_owned());
+        let started = thread.spawn(work);
+        started.map_err(|error| Failure::with(Outcome::LocalMemory, error.to_string()))?;
+        Ok(answer)
+    }
+
+    /// Whether any origin is being looked up.
+    pub(super) fn seek(&self) -> bool {
+        let mut origins = self.origins.iter();
+        origins.any(|(_, state)| matches!(state, State::Sought { .. }))
+    }
+
+    /// Removes a request from those that wait.
+    pub(super) fn forget(&mut self, id: ExchangeId) {
+        for (_, state) in &mut self.origins {
+            if let State::Sought { waiting, .. } = state {
+                waiting.retain(|other| *other != id);
+            }
+        }
+    }
+
+    /// Takes the result of one look-up that has ended. After a failure, the next request to the
+    /// origin starts another look-up.
+    pub(super) fn take_answer<I: Io>(
+        &mut self,
+        transport: &mut Transport,
+        io: &mut I,
+    ) -> Option<Answered> {
+        for at in 0..self.origins.len() {
+            let State::Sought { answer, waiting } = &mut self.origins[at].1 else {
+                continue;
+            };
+            let looked_up = match answer.try_recv() {
+                Ok(looked_up) => looked_up.map_err(|error| failure_of(&error)),
+                Err(TryRecvError::Empty) => continue,
+                Err(TryRecvError::Disconnected) => Err(Failure::from_outcome(Outcome::DnsFailed)),
+            };
+            let waiting = std::mem::take(waiting);
+            let found = looked_up.and_then(|found| {
+                let (pool, routes) = *found;
+                self.add(pool, routes, transport, io)
+            });
+            match &found {
+                Ok(site) => self.origins[at].1 = State::Known(*site),
+                Err(_) => drop(self.origins.swap_remove(at)),
+            }
+            return Some(Answered { waiting, found });
+        }
+        None
+    }
+
+    fn add<I: Io>(
+        &mut self,
+        pool: Pool,
+        mut routes: Routes,
+        transport: &mut Transport,
+        io: &mut I,
+    ) -> Result<usize, Failure> {
+        let mut first = None;
+        for config in routes.tls {
+            let index = io.add_tls(config);
+            first.get_or_insert(index);
+        }
+        let Some(route) = routes.list.pop() else {
+            return Err(Failure::from_outcome(Outcome::DnsFailed));
+        };
+        let route = route.behind(first.unwrap_or(0));
+        let target = route.form;
+        let lane = transport.add_lane(Lane::new(route, Settings::for_pool(&pool, 1)));
+        self.sites.push(Site {
+            target,
+            lane,
+            exclusive: Protocol::for_pool(&pool).is_exclusive(),
+            pool,
+        });
+        Ok(self.sites.len() - 1)
+    }
+}
+
+/// The route to the origin of a pool's first request, with the protocol that its server selects.
+fn found(mut pool: Pool, probe: Option<&Probe>, resolver: &Resolver) -> LookedUp {
+    if let Some(probe) = probe {
+        pool.http.version = HttpVersion::Http2;
+        pool.connections.streams = STREAMS;
+        if !plan_of(pool.clone()).is_some_and(|plan| probe(&plan)) {
+            pool.http.version = HttpVersion::Http1;
+            pool.connections.streams = 1;
+        }
+    }
+    let routes = routes_of(&pool, resolver)?;
+    Ok(Box::new((pool, routes)))
+}
+
+/// The number of simultaneous requests of a user on an HTTP/2 connection; servers usually allow
+/// this many.
+const STREAMS: u32 = 100;
+
+/// A plan with one pool, for a probe.
+fn plan_of(pool: Pool) -> Option<Plan> {
+    let parts = PlanParts {
+        name: None,
+        pools: vec![pool],
+        generator: Generator {
+            threads: Threads::Exactly(1),
+            wait: WaitChoice::Sleep,
+            clock: ClockChoice::Program,
+            seed: 0,
+            warmup: Warmup::NONE,
+            interval: Nanos::from_secs(1),
+        },
+        thresholds: Vec::new(),
+    };
+    Plan::new(parts).ok()
+}
+
+/// A request that leads to an origin.
+fn first_request(origin: &Origin) -> HttpRequest {
+    HttpRequest {
+        url: Url {
+            origin: origin.clone(),
+            target: "/".to_owned(),
+            userinfo: None,
+        },
+        method: Method::get(),
+        headers: Vec::new(),
+        body: Body::default(),
+        step: String::new(),
+        data: None,
+        call: None,
+        timeout: None,
+        events: None,
+        expect: None,
+        inspection: None,
+    }
+}
+
+fn failure_of(error: &PrepareError) -> Failure {
+    let outcome = error.outcome().unwrap_or(match error {
+        PrepareError::Guarded { .. } => Outcome::BadData,
+        _ => Outcome::TlsProtocol,
+    });
+    Failure::with(outcome, error.to_string())
+}
