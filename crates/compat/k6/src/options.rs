@@ -5,6 +5,7 @@ use std::fmt;
 use drumfire_units::Nanos;
 use serde_json::{Map, Value};
 
+use crate::error::OptionsError;
 use crate::executor::Executor;
 use crate::scenario::{Scenario, duration, stages, whole};
 use crate::threshold::{Selection, ThresholdRule};
@@ -32,18 +33,6 @@ impl fmt::Display for Layer {
         })
     }
 }
-
-/// What is wrong with options.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OptionsError(pub String);
-
-impl fmt::Display for OptionsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for OptionsError {}
 
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 use drumfire_units::Nanos;
 use serde_json::{Map, Value};
 
+use crate::error::OptionsError;
 use crate::executor::{Executor, Stage, Users};
-use crate::options::OptionsError;
 
 /// The time that iterations have after the regular duration, by default.
 const GRACE: Nanos = Nanos(30_000_000_000);

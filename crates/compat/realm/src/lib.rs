@@ -6,18 +6,20 @@
 //! its own variables and the touched pages of its stack, and not a realm. [`Realm::changes`] finds scripts
 //! that change what is shared; such a script needs a context for each user ([`Realm::isolated`]).
 //!
-//! This crate does not know what a script is for. Start reading at [`Realm`], then [`Fibre`]. The module
+//! This crate must not know what a script is for. Start reading at [`Realm`], then [`Fibre`]. The module
 //! `state` has what QuickJS lacks for this.
 #![expect(
     unsafe_code,
     reason = "stacks are mapped and switched, and QuickJS's state is exchanged with them"
 )]
 
+mod bytes;
 mod fibre;
 mod realm;
 mod stack;
 mod state;
 
+pub use bytes::buffer_bytes;
 pub use fibre::{Fibre, Host, Turn, UserId};
 pub use realm::{Realm, RealmError, Usage};
 pub use state::LayoutError;
