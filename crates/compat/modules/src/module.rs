@@ -205,8 +205,10 @@ impl Parsed {
         let unknown = Parser::new(&allocator, code, SourceType::unambiguous()).parse();
         let has_syntax = unknown.module_record.has_module_syntax;
         if !has_syntax && COMMON.iter().any(|word| code.contains(word)) {
-            let script = Self::read(code, Kind::Common)?;
-            if COMMON.iter().any(|&name| script.globals.contains(name)) {
+            // A comment or a text can contain the words, too.
+            if let Ok(script) = Self::read(code, Kind::Common)
+                && COMMON.iter().any(|&name| script.globals.contains(name))
+            {
                 return Ok(script);
             }
         }
@@ -246,13 +248,7 @@ impl Parsed {
         let mut reader = Reader::new(code, &scoping, &found);
         reader.read(&program, kind)?;
         if kind == Kind::Common {
-            let required = found.requires.iter();
-            reader
-                .requests
-                .extend(required.map(|(specifier, span)| Request {
-                    specifier: specifier.clone(),
-                    offset: span.start as usize,
-                }));
+            reader.require(&found);
         }
         let Reader {
             requests,
@@ -383,6 +379,16 @@ impl<'c> Reader<'c> {
 
     fn binding(&self, symbol: Option<SymbolId>) -> Option<usize> {
         self.places.get(&symbol?).copied()
+    }
+
+    /// Takes the modules that a CommonJS module requires.
+    fn require(&mut self, found: &Found) {
+        let required = found.requires.iter();
+        self.requests
+            .extend(required.map(|(specifier, span)| Request {
+                specifier: specifier.clone(),
+                offset: span.start as usize,
+            }));
     }
 
     fn request(&mut self, specifier: &str, span: Span, attributes: bool) -> Result<usize, Mistake> {
