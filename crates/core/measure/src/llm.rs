@@ -5,12 +5,16 @@
 //! event has as many as the server's cumulative count shows, or one. If the server reports the
 //! number only at the end, the difference is counted then.
 
+mod prompts;
+
 use crate::form;
 use crate::form::{ByName, Named};
 use crate::quantile::{rank, supports};
 use crate::{Counts, Histogram, Model, Outcome, Sample, Spread};
 use drumfire_plan::{EventClass, Finish, Slo, SloTime, TokenUsage};
 use drumfire_units::Nanos;
+use prompts::ByPrompt;
+use std::ops::Range;
 
 /// The times and numbers of one answer, so far or at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -127,6 +131,9 @@ pub struct LlmFigures {
     pub itl: Histogram,
     /// The longest gap of each answer.
     pub stall: Histogram,
+    /// The time to the first token that is *the* one of the model, of answers whose prompts the
+    /// server counted, by that count.
+    by_prompt: ByPrompt,
     /// Good answers by the limits of the run's rules, in their order.
     pub good: Vec<u64>,
 }
@@ -135,7 +142,7 @@ form! {
     struct LlmFigures {
         answers, open, streamed, counted, first_counted, input, cached, cache_reports, output, reasoning,
         asked, short, events as ByName<EventClass>, joined, finish as ByName<Finish>, ttft,
-        ttft_service, ttfv, tpot, gap, itl, stall, good,
+        ttft_service, ttfv, tpot, gap, itl, stall, by_prompt, good,
     }
 }
 
@@ -181,6 +188,7 @@ impl LlmFigures {
             gap: Histogram::small(),
             itl: Histogram::small(),
             stall: Histogram::small(),
+            by_prompt: ByPrompt::default(),
             good: Vec::new(),
         }
     }
@@ -236,6 +244,13 @@ impl LlmFigures {
         }
     }
 
+    /// The time to the first token that is *the* one of the model, by the tokens of the prompt: from
+    /// the first number to below the second, which is its double. Lengths without an answer are left
+    /// out, and so are answers whose prompts the server did not count.
+    pub fn ttft_by_prompt(&self) -> impl Iterator<Item = (Range<u64>, &Histogram)> {
+        self.by_prompt.lengths()
+    }
+
     /// The speed of answers in tokens per second: the quantile `q`, by nearest rank. `None` without
     /// enough answers.
     #[must_use]
@@ -272,6 +287,7 @@ impl LlmFigures {
         self.streamed += u64::from(answer.first.is_some());
         self.record_times(answer, sample, sample.outcome.is_cut_off());
         self.record_usage(answer);
+        self.record_prompt(answer, sample, model);
         if let Some(tpot) = answer.tpot() {
             self.tpot.record(tpot);
             self.first_counted += u64::from(answer.first_tokens.is_some());
@@ -320,6 +336,18 @@ impl LlmFigures {
         }
     }
 
+    /// Records the time to the first token by the length of the prompt.
+    fn record_prompt(&mut self, answer: &AnswerSample, sample: &Sample, model: Model) {
+        let (Some(first), Some(tokens)) = (answer.first, answer.usage.input) else {
+            return;
+        };
+        let start = match model {
+            Model::Open => sample.intended,
+            Model::Closed => sample.sent,
+        };
+        self.by_prompt.record(tokens, first - start);
+    }
+
     fn record_usage(&mut self, answer: &AnswerSample) {
         let usage = &answer.usage;
         let add = |to: &mut u64, count: Option<u32>| {
@@ -354,6 +382,7 @@ impl LlmFigures {
         for (mine, theirs) in self.times_mut().into_iter().zip(other.times()) {
             mine.merge(theirs);
         }
+        self.by_prompt.merge(&other.by_prompt);
     }
 
     /// Resets all values and keeps the memory.
@@ -364,6 +393,7 @@ impl LlmFigures {
         self.finish.fill(0);
         self.good.clear();
         self.times_mut().into_iter().for_each(Histogram::reset);
+        self.by_prompt.reset();
     }
 
     const fn counts(&self) -> [u64; 12] {
@@ -455,9 +485,11 @@ pub(crate) struct LlmOverview {
     ttft: Histogram,
     /// The time per token after the first event.
     tpot: Histogram,
+    /// The gaps between two events with tokens.
+    gap: Histogram,
 }
 
-form! { struct LlmOverview { output, ttft, tpot } }
+form! { struct LlmOverview { output, ttft, tpot, gap } }
 
 impl LlmOverview {
     /// No answers yet.
@@ -466,6 +498,7 @@ impl LlmOverview {
             output: 0,
             ttft: Histogram::small(),
             tpot: Histogram::small(),
+            gap: Histogram::small(),
         }
     }
 
@@ -474,6 +507,7 @@ impl LlmOverview {
         self.output = self.output.saturating_add(llm.output);
         self.ttft.merge(llm.ttft_of(model));
         self.tpot.merge(&llm.tpot);
+        self.gap.merge(&llm.gap);
     }
 
     /// Adds `other`.
@@ -481,6 +515,12 @@ impl LlmOverview {
         self.output = self.output.saturating_add(other.output);
         self.ttft.merge(&other.ttft);
         self.tpot.merge(&other.tpot);
+        self.gap.merge(&other.gap);
+    }
+
+    /// The gaps between two events with tokens.
+    pub(crate) const fn gaps(&self) -> &Histogram {
+        &self.gap
     }
 
     /// Its figures for a row.

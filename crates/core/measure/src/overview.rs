@@ -222,6 +222,12 @@ impl Overview {
         &self.latency
     }
 
+    /// The gaps between two events with tokens; `None` without answers of language models.
+    #[must_use]
+    pub fn gaps(&self) -> Option<&Histogram> {
+        self.llm.as_deref().map(LlmOverview::gaps)
+    }
+
     /// The maximum resident memory of the generator, in bytes; 0 if it is unknown.
     #[must_use]
     pub const fn memory(&self) -> u64 {

@@ -128,6 +128,46 @@ fn rules_apply_to_the_figures_of_answers() {
     }
 }
 
+/// A length includes its first number and ends below its double. A merge adds lengths.
+#[test]
+fn times_to_the_first_token_are_grouped_by_prompt() {
+    let recorded = |tokens: &[Option<u32>]| {
+        let mut interval = Interval::of_pools(&samples::run(Model::Open, &["chat"]).pools);
+        let llm = interval.pool_mut(0).llm_mut(0);
+        for (n, input) in (1..).zip(tokens) {
+            let mut answer = answer(10 * n, 1, 2);
+            answer.usage.input = *input;
+            llm.record(&answer, &samples::ok(ms(0), ms(500)), Model::Open, &[]);
+        }
+        interval.sum_up();
+        interval
+    };
+    let lengths = |interval: &Interval| -> Vec<(u64, u64, u64, Nanos)> {
+        let llm = interval.total.llm().expect("answers");
+        let all = llm.ttft_by_prompt();
+        all.map(|(tokens, times)| (tokens.start, tokens.end, times.count(), times.max()))
+            .collect()
+    };
+    let mut all = recorded(&[Some(64), Some(127), None, Some(0)]);
+    let near = |of: Vec<(u64, u64, u64, Nanos)>| -> Vec<_> {
+        let near = |time: Nanos| (time.0 + 500_000) / 1_000_000;
+        of.into_iter()
+            .map(|(a, b, n, max)| (a, b, n, near(max)))
+            .collect()
+    };
+    assert_eq!(near(lengths(&all)), [(0, 1, 1, 40), (64, 128, 2, 20)]);
+    all.total
+        .merge(&recorded(&[Some(63), Some(u32::MAX)]).total);
+    let longest = 1 << 31;
+    let expected = [
+        (0, 1, 1, 40),
+        (32, 64, 1, 10),
+        (64, 128, 2, 20),
+        (longest, 2 * longest, 1, 20),
+    ];
+    assert_eq!(near(lengths(&all)), expected);
+}
+
 /// Each rule on goodput has its own count, and equal limits share one.
 #[test]
 fn rules_on_goodput_have_their_own_counts() {
