@@ -153,13 +153,16 @@ pub struct Mark {
 }
 
 /// The names of all figures of a run, in the order of a report. A run lacks `memory` if the system
-/// does not know it, `knee` if its rate did not vary, and `ttft`, `tpot` and `tokens` if it has no
-/// answers of language models; all other figures exist even without a request.
-pub const NAMES: [&str; 12] = [
+/// does not know it, `knee` if its rate did not vary, `ttft`, `tpot`, `tokens` and `gaps` if it has
+/// no answers of language models, and `prompts` if their prompts have one length; all other figures
+/// exist even without a request.
+pub const NAMES: [&str; 14] = [
     "rate",
     "latency",
     "ttft",
     "tpot",
+    "prompts",
+    "gaps",
     "tokens",
     "heat",
     "tail",
@@ -277,7 +280,9 @@ impl<'a> Pictures<'a> {
         match name {
             "rate" => Some(over_time::rate(summary, rows)),
             "latency" => Some(over_time::latency(summary, rows)),
-            "ttft" | "tpot" | "tokens" => answers::figure(name, summary, rows),
+            name if answers::NAMES.contains(&name) => {
+                answers::figure(name, summary, summary.total.llm()?, &self.cells, rows)
+            }
             "heat" => Some(heat::latency(summary, &self.cells, rows)),
             "tail" => Some(tail(summary, None)),
             "knee" => over_time::knee(summary, &self.rows),
@@ -313,6 +318,12 @@ impl StepPart {
         })
     }
 
+    /// The step over time, in the cells of the run.
+    fn cells(&self, summary: &Summary) -> Option<Vec<Overview>> {
+        let cells = summary.step_over_time(self.place.0, self.place.1)?;
+        Some(cells.collect())
+    }
+
     /// The figure with this name of [`NAMES`], of the requests from a time on; `None` if steps have
     /// no such figure.
     fn figure(
@@ -327,11 +338,14 @@ impl StepPart {
         let figure = match name {
             "rate" => over_time::rate(summary, rows),
             "latency" => over_time::latency_of(kind, summary, rows),
-            "ttft" | "tpot" | "tokens" => answers::figure(name, summary, rows)?,
-            "heat" => {
-                let cells = summary.step_over_time(self.place.0, self.place.1)?;
-                heat::latency(summary, &cells.collect::<Vec<_>>(), rows)
+            name if answers::NAMES.contains(&name) => {
+                let cells = match name {
+                    "gaps" => self.cells(summary)?,
+                    _ => Vec::new(),
+                };
+                answers::figure(name, summary, self.step.llm()?, &cells, rows)?
             }
+            "heat" => heat::latency(summary, &self.cells(summary)?, rows),
             "tail" => {
                 let times = self.step.times(kind);
                 tail::of_kind(kind, &[("this step", Role::Rank(0), times)])

@@ -5,7 +5,7 @@
 
 use crate::choice::Selection;
 use crate::look::Look;
-use drumfire_report::figure::{Bar, Column, Figure, Plot, Series};
+use drumfire_report::figure::{Bar, Column, Figure, Heat, Plot, Series};
 use drumfire_report::line::Ink;
 use drumfire_report::untrusted::Untrusted;
 use ratatui_core::style::Style;
@@ -58,7 +58,7 @@ impl Cursor {
             Plot::Heat(heat) => heat
                 .columns
                 .get(self.number)
-                .map_or_else(Vec::new, |column| of_column(figure, column, look)),
+                .map_or_else(Vec::new, |column| of_column(figure, heat, column, look)),
             Plot::Bars(bars) => bars
                 .get(self.number)
                 .map_or_else(Vec::new, |bar| of_bar(figure, bar, look)),
@@ -116,15 +116,15 @@ fn same(one: f64, other: f64) -> bool {
     one.total_cmp(&other).is_eq()
 }
 
-/// The span of a column of a heat map, its requests, and the cell with the most of them.
-fn of_column(figure: &Figure, column: &Column, look: &Look) -> Vec<Piece> {
+/// The span of a column of a heat map, its counts, and the cell with the most of them.
+fn of_column(figure: &Figure, heat: &Heat, column: &Column, look: &Look) -> Vec<Piece> {
     let (x, y) = (&figure.x, &figure.y);
     let label = |value: f64| look.letters(&y.label(value));
-    let requests: u64 = column.cells.iter().map(|cell| cell.2).sum();
+    let counts: u64 = column.cells.iter().map(|cell| cell.2).sum();
     let span = format!("{} to {}", x.label(column.from), x.label(column.to));
     let mut pieces = vec![
         (span, look.ink(Ink::Bold)),
-        (format!("{requests} requests"), look.ink(Ink::Plain)),
+        (format!("{counts} {}", heat.counted), look.ink(Ink::Plain)),
     ];
     let fullest = column.cells.iter().max_by_key(|cell| cell.2);
     let ends = column.cells.first().zip(column.cells.last());

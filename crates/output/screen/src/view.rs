@@ -68,7 +68,9 @@ impl View {
     pub(crate) const fn pictures(self) -> &'static [&'static str] {
         match self {
             Self::Overview => &["rate", "latency", "heat", "outcomes", "tail", "in-flight"],
-            Self::Latency => &["heat", "latency", "tail", "knee"],
+            Self::Latency => &[
+                "ttft", "gaps", "heat", "latency", "tail", "knee", "tpot", "prompts",
+            ],
             Self::Steps => &["latency", "rate"],
             Self::Errors => &["failures", "outcomes"],
             Self::Connections => &["in-flight"],

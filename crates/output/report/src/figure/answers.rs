@@ -1,17 +1,27 @@
-//! The answers of language models over time: the times to the first token and per token, and the
-//! tokens per second.
+//! The answers of language models: the times to the first token and per token, the tokens per second
+//! and the gaps between events over time; and the time to the first token over the length of the
+//! prompt.
 
 use super::over_time::{marks, of_rows, spread_time, time, values};
-use super::{Axis, Figure, Plot, Role, Series, Unit, plot_of};
-use drumfire_measure::{IntervalRow, LlmRow, Spread, Summary};
+use super::{Axis, Figure, Plot, Point, Role, Series, Unit, heat, plot_of};
+use drumfire_measure::{IntervalRow, LlmFigures, LlmRow, Overview, Spread, Summary};
 use drumfire_units::Nanos;
 
 /// The quantiles over time, with their ranks.
 const QUANTILES: [(&str, u8); 4] = [("p50", 0), ("p90", 1), ("p99", 3), ("max", 4)];
 
-/// The figure with this name; `None` if the run has no answers, or not these times.
-pub(super) fn figure(name: &str, summary: &Summary, rows: &[IntervalRow]) -> Option<Figure> {
-    let llm = summary.total.llm()?;
+/// The names of these figures.
+pub(super) const NAMES: [&str; 5] = ["ttft", "tpot", "tokens", "gaps", "prompts"];
+
+/// The figure with this name of [`NAMES`], of a run or of a step of it with these figures, cells and
+/// rows; `None` if these answers do not have it.
+pub(super) fn figure(
+    name: &str,
+    summary: &Summary,
+    llm: &LlmFigures,
+    cells: &[Overview],
+    rows: &[IntervalRow],
+) -> Option<Figure> {
     match name {
         "ttft" if !llm.ttft.is_empty() => Some(times(
             Words {
@@ -34,6 +44,8 @@ pub(super) fn figure(name: &str, summary: &Summary, rows: &[IntervalRow]) -> Opt
             rows,
         )),
         "tokens" if llm.tokens() > 0 => Some(tokens(summary, rows)),
+        "gaps" if !llm.gap.is_empty() => Some(heat::gaps(summary, cells, rows)),
+        "prompts" => prompts(llm),
         _ => None,
     }
 }
@@ -93,4 +105,48 @@ fn tokens(summary: &Summary, rows: &[IntervalRow]) -> Figure {
         marks: marks(summary, rows),
         note: None,
     }
+}
+
+/// The time to the first token over the tokens of the prompt; `None` unless prompts of two lengths
+/// had answers.
+fn prompts(llm: &LlmFigures) -> Option<Figure> {
+    let lengths: Vec<(f64, f64, Spread)> = llm
+        .ttft_by_prompt()
+        .map(|(tokens, times)| {
+            let (from, to) = (tokens.start.max(1) as f64, tokens.end as f64);
+            (from, to, Spread::from_histogram(times))
+        })
+        .collect();
+    let (Some(first), Some(last)) = (lengths.first(), lengths.last()) else {
+        return None;
+    };
+    let (from, to) = (first.0, last.1);
+    let series = |(name, rank): (&'static str, u8)| Series {
+        name,
+        role: Role::Rank(rank),
+        points: lengths
+            .iter()
+            .map(|(from, to, times)| {
+                let named = times.named();
+                let found = named.iter().find(|(of, _)| *of == name);
+                let (y, is_at_least) = spread_time(found.and_then(|(_, time)| *time));
+                Point {
+                    x: (from * to).sqrt().round(),
+                    y,
+                    is_at_least,
+                }
+            })
+            .collect(),
+    };
+    let all: Vec<Series> = QUANTILES.into_iter().map(series).collect();
+    (lengths.len() > 1).then(|| Figure {
+        name: "prompts",
+        title: "Time to the first token by prompt".to_owned(),
+        question: "Do long prompts take longer?",
+        x: Axis::log("tokens of the prompt", Unit::Count, [from, to]),
+        y: Axis::log("time", Unit::Time, values(&all)),
+        plot: plot_of(all, Plot::Bands, "No prompt has a count of tokens."),
+        marks: Vec::new(),
+        note: Some("A point stands for prompts of 0.7 to 1.4 times its length.".to_owned()),
+    })
 }

@@ -35,18 +35,17 @@ pub(super) fn print(out: &mut Markup, figure: &Figure, rank: Rank) {
         Rank::Inner | Rank::Still => "h3",
     };
     out.element(heading, &[], &figure.title);
-    out.element("p", &[("class", "dim")], &question(figure));
+    let along = along(figure).map_or_else(String::new, |along| format!(" by {along}"));
+    let question = format!("{}{along}", question(figure));
+    out.element("p", &[("class", "dim")], &question);
     out.close("figcaption");
     match rank {
         Rank::Still => svg::draw_still(out, figure),
         _ => svg::draw(out, figure),
     }
-    if let Some(along) = along(figure) {
-        out.element("p", &[("class", "along dim")], along);
-    }
     legend(out, &figure.plot);
-    if matches!(figure.plot, Plot::Heat(_)) {
-        shades(out);
+    if let Plot::Heat(heat) = &figure.plot {
+        shades(out, heat.counted);
     }
     let marks = numbered(figure);
     if rank == Rank::First && !marks.is_empty() {
@@ -90,8 +89,8 @@ fn legend(out: &mut Markup, plot: &Plot) {
     out.close("p");
 }
 
-/// Appends the degrees of darkness of a heat map, from few requests to many.
-fn shades(out: &mut Markup) {
+/// Appends the degrees of darkness of a heat map, from few of what is counted to many.
+fn shades(out: &mut Markup, counted: &str) {
     out.open("p", &[("class", "shades dim")]);
     out.element("span", &[], "few");
     let row = [("viewBox", "0 0 96 10"), ("aria-hidden", "true")];
@@ -102,6 +101,6 @@ fn shades(out: &mut Markup) {
         out.empty("path", &attributes);
     }
     out.close("svg");
-    out.element("span", &[], "many requests");
+    out.element("span", &[], &format!("many {counted}"));
     out.close("p");
 }

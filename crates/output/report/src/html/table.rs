@@ -113,7 +113,7 @@ fn columns(figure: &Figure, heat: &Heat) -> Grid {
             Cell::optional(most),
         ]
     };
-    let headings = [figure.x.title, "requests", "most common"];
+    let headings = [figure.x.title, heat.counted, "most common"];
     table(headings, heat.columns.iter().map(row).collect())
 }
 
@@ -138,7 +138,7 @@ fn spans(figure: &Figure, heat: &Heat) -> Grid {
         vec![from, to, Cell::count(n)]
     };
     table(
-        ["from", "to", "requests"],
+        ["from", "to", heat.counted],
         sums.into_iter().map(row).collect(),
     )
 }

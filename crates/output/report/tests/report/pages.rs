@@ -5,8 +5,8 @@ use crate::fixture;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compare::Compared;
-use drumfire_measure::{AddressCounts, Closing, Model, Summary};
-use drumfire_plan::Secrets;
+use drumfire_measure::{AddressCounts, Closing, Interval, Model, Reading, Summary};
+use drumfire_plan::{EventClass, Secrets};
 use drumfire_report::figure::{Figure, NAMES, Plot, Series, Unit, figures, svg, tail};
 use drumfire_report::html::Origin;
 use drumfire_report::style::{Color, Style, Unicode};
@@ -304,16 +304,58 @@ fn every_run_has_every_figure() {
         let figures = figures(&run);
         let made: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
         let mut always = NAMES.to_vec();
-        let may_lack = ["knee", "memory", "ttft", "tpot", "tokens"];
+        let may_lack = [
+            "knee", "memory", "ttft", "tpot", "tokens", "gaps", "prompts",
+        ];
         always.retain(|name| !may_lack.contains(name) || made.contains(name));
         let has_answers = run.total.llm().is_some();
-        assert_eq!(made.contains(&"ttft"), has_answers);
+        for name in ["ttft", "gaps", "prompts"] {
+            assert_eq!(made.contains(&name), has_answers, "{name}");
+        }
         assert_eq!(made, always);
         let page = page(&run);
         for name in made {
             assert!(page.contains(&format!("<figure id=\"{name}\"")), "{name}");
         }
     }
+}
+
+/// Half of the answers have prompts of 400 tokens, and half of 1,200.
+#[test]
+fn answers_have_a_picture_of_prompts() {
+    let run = fixture::answers();
+    let all = figures(&run);
+    let of = |name: &str| all.iter().find(|figure| figure.name == name).unwrap();
+    let prompts = of("prompts");
+    assert_eq!((prompts.x.from, prompts.x.to), (100.0, 10_000.0));
+    for series in series(prompts) {
+        let xs: Vec<f64> = series.points.iter().map(|point| point.x).collect();
+        assert_eq!(xs, [362.0, 1_448.0], "{}", series.name);
+        assert!(series.points.iter().all(|point| point.y.is_some()));
+    }
+}
+
+/// Every gap is in the heat map, but that of an event which came in one read with the one before.
+#[test]
+fn gaps_have_a_heat_map() {
+    let info = fixture::info(Model::Open);
+    let mut interval = Interval::new(&info.pool().steps);
+    interval.end = Nanos::from_secs(1);
+    let llm = interval.total.llm_mut(0);
+    llm.record_event(EventClass::Token);
+    (0..10).for_each(|n| llm.record_gap(Nanos::from_millis(n), None));
+    interval.sum_up();
+    let mut reading = Reading::new(Arc::new(info), &[]);
+    reading.absorb(&interval);
+    let run = reading.close(Nanos::from_secs(1), 0.0);
+    let all = figures(&run);
+    let gaps = all.iter().find(|figure| figure.name == "gaps").unwrap();
+    let Plot::Heat(heat) = &gaps.plot else {
+        panic!("a heat map");
+    };
+    let cells = heat.columns.iter().flat_map(|column| &column.cells);
+    assert_eq!(cells.map(|(_, _, count)| count).sum::<u64>(), 9);
+    assert!(page(&run).contains("many gaps"));
 }
 
 fn series(figure: &Figure) -> &[Series] {
