@@ -65,8 +65,8 @@ pub(crate) struct Positions {
     pub(crate) cursor: Option<f64>,
     /// The selected step.
     pub(crate) selected: Option<StepPlace>,
-    /// The picture that is full, as a number among those of the view.
-    pub(crate) full: Option<usize>,
+    /// The picture that is full, as a number among those that the run has.
+    pub(crate) full: Option<isize>,
 }
 
 /// The state that keys change.
@@ -82,8 +82,9 @@ pub(crate) struct ViewState {
     pub(crate) filter: String,
     /// The first visible row of text.
     pub(crate) scroll: usize,
-    /// The picture that has the whole view, as a number among those of the view.
-    pub(crate) full: Option<usize>,
+    /// The picture that has the whole view, as a number among those that the run has. It may be
+    /// beyond both ends, since a key does not know their number.
+    pub(crate) full: Option<isize>,
     /// The cursor in the full picture.
     pub(crate) cursor: Selection<f64>,
     /// The row of the table of steps.
@@ -176,9 +177,7 @@ impl ViewState {
 
     /// Shows the picture `by` positions further.
     fn show_picture(&mut self, by: isize) {
-        let of = self.view.pictures().len().max(1).cast_signed();
-        let at = self.full.unwrap_or(0).cast_signed();
-        self.full = Some((at + by).rem_euclid(of).cast_unsigned());
+        self.full = Some(self.full.unwrap_or(0).saturating_add(by));
         self.cursor = Selection::default();
     }
 
@@ -338,7 +337,7 @@ mod tests {
         }
         assert_eq!((choice.view, choice.cursor.moves), (View::Overview, -11));
         choice.press(Key::Up);
-        assert_eq!(choice.full, Some(View::Overview.pictures().len() - 1));
+        assert_eq!(choice.full, Some(-1));
         assert_eq!(choice.cursor, Selection::default());
         choice.press(Key::Enter);
         assert_eq!(choice.full, None);

@@ -32,14 +32,14 @@ impl Frame<'_> {
         let mut positions = self.choice.positions();
         let step = self.step(summary, area);
         if let Some(number) = self.choice.full {
-            let last = self.figures.len().saturating_sub(1);
-            let number = number.min(last);
+            let all = self.figures.len().max(1).cast_signed();
+            let number = number.rem_euclid(all);
             let detail = Detail {
                 of: step.as_deref(),
                 cursor: Some(self.choice.cursor),
             };
             positions.full = Some(number);
-            if let Some(figure) = self.figures.get(number) {
+            if let Some(figure) = self.figures.get(number.cast_unsigned()) {
                 positions.cursor = chart::draw(figure, detail, area, buffer, self.look);
             }
             return positions;
