@@ -46,7 +46,7 @@ use crate::section::{PageExtent, RunSection};
 use crate::style::{Color, Style, Unicode};
 use crate::untrusted::foreign;
 use crate::{Naming, calendar, secret, text};
-use drumfire_measure::{Summary, Validity};
+use drumfire_measure::{DriftFinding, Movement, Summary, Validity};
 use picture::Rank;
 
 /// The width of the report as text, in columns.
@@ -79,9 +79,8 @@ const CAUSES: [RunSection; 9] = [
 const OWN: [&str; 2] = ["lag", "memory"];
 
 /// The places to which the line of links leads, with their words.
-const PLACES: [(&str, &str); 10] = [
+const PLACES: [(&str, &str); 9] = [
     ("answers", "Answers"),
-    ("thresholds", "Thresholds"),
     ("failures", "Errors"),
     ("steps", "Steps"),
     ("rate", "Pictures"),
@@ -131,14 +130,14 @@ fn parts_of(
     let mut parts = vec![
         part("about", |out| about(out, summary)),
         part("answers", |out| answers::print(out, summary, origin)),
-        part("numbers", |out| {
-            tiles::print(out, summary, pictures.rows());
-        }),
     ];
-    let before_links = parts.len();
     if !summary.thresholds.is_empty() {
         parts.push(part("thresholds", |out| answers::thresholds(out, summary)));
     }
+    parts.push(part("numbers", |out| {
+        tiles::print(out, summary, pictures.rows());
+    }));
+    let before_links = parts.len();
     if let Some(against) = origin.against {
         // The tail of the baseline is in the same picture.
         let tail = figures.iter_mut().find(|figure| figure.name == "tail");
@@ -154,12 +153,18 @@ fn parts_of(
         RunSection::Steps => steps::part(summary, &extent),
         section => Some(section::part(&section.section(summary, &extent)?)),
     };
-    parts.extend(CAUSES.into_iter().filter_map(of));
+    let is_steady = |of: &DriftFinding| of.movement == Movement::Steady;
+    let is_steady = summary.drift.iter().all(is_steady);
+    let is_cause = |section: &RunSection| {
+        CAUSES.contains(section) && !(is_steady && *section == RunSection::Drift)
+    };
+    parts.extend(CAUSES.into_iter().filter(is_cause).filter_map(of));
     let (own, of_run): (Vec<_>, Vec<_>) = figures.iter().partition(|of| OWN.contains(&of.name));
     parts.extend(pictures_of(&of_run));
     let others = RunSection::ALL.into_iter();
-    let others = others.filter(|section| !CAUSES.contains(section));
-    parts.extend(others.filter_map(of));
+    let mut others: Vec<_> = others.filter(|section| !is_cause(section)).collect();
+    others.sort_by_key(|section| place(*section));
+    parts.extend(others.into_iter().filter_map(of));
     parts.push(part("report", |out| whole(out, summary, origin.naming)));
     parts.push(part("own", |out| itself(out, summary, &own)));
     parts.extend(origin::parts(summary, origin));
@@ -167,6 +172,20 @@ fn parts_of(
     let links = part("links", |out| links(out, &parts));
     parts.insert(before_links, links);
     parts
+}
+
+/// The place of a section among those after the pictures. The distribution is as high as the sections
+/// after it up to the drift, which stand beside it on a wide page.
+const fn place(section: RunSection) -> u8 {
+    match section {
+        RunSection::Load | RunSection::Requests | RunSection::Tokens => 0,
+        RunSection::Latency => 1,
+        RunSection::Distribution => 2,
+        RunSection::Status => 3,
+        RunSection::Drift => 4,
+        RunSection::Slowest => 5,
+        _ => 6,
+    }
 }
 
 /// The parts of the figures of a run, the first of which has the names of numbered marks.

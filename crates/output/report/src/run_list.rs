@@ -140,7 +140,7 @@ fn compact(runs: &[Listed<'_>], around: &Surroundings<'_>, room: usize) -> Grid 
                     Cell::foreign(what(run, room)),
                     result(listed),
                     lasted(run, listed.unfinished.as_ref()),
-                    Cell::rate(run.achieved_per_s),
+                    rate(run),
                     failed(run),
                     best_time(run),
                 ]);
@@ -338,7 +338,7 @@ fn figures(listed: &Listed<'_>, run: &Digest, room: usize) -> [Cell; 11] {
         Cell::new(state.name()).inked(target_ink(state)),
         rules,
         Cell::new(exit.map_or_else(String::new, |code| code.to_string())),
-        Cell::rate(run.achieved_per_s),
+        rate(run),
         failed(run),
         Cell::new(run.latency.p50.map(time).unwrap_or_default()),
         Cell::new(run.latency.p99.map(time).unwrap_or_default()),
@@ -360,6 +360,17 @@ fn lasted(run: &Digest, unfinished: Option<&Unfinished>) -> Cell {
     match unfinished {
         Some(progress) if progress.is_active => Cell::new(""),
         _ => Cell::span(run.duration),
+    }
+}
+
+/// The minimum time and number of requests of a rate: below, it is that of a moment.
+pub(crate) const RATE_FROM: (Nanos, u64) = (Nanos::from_secs(1), 10);
+
+/// The achieved rate; missing for a run of a moment.
+pub(crate) fn rate(run: &Digest) -> Cell {
+    match run.duration >= RATE_FROM.0 && run.requests >= RATE_FROM.1 {
+        true => Cell::rate(run.achieved_per_s),
+        false => Cell::missing(),
     }
 }
 

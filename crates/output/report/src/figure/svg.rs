@@ -26,7 +26,7 @@ use labels::Labels;
 /// The width of a plot in its own units.
 pub(crate) const ACROSS: f64 = 1_000.0;
 /// The height of a plot in CSS pixels. The height of bars depends on their number.
-const HEIGHT: f64 = 190.0;
+const HEIGHT: f64 = 160.0;
 /// The space between the end of the y axis and the top of the plot, so that no line lies on it.
 const HEAD_ROOM: f64 = 8.0;
 /// The distance from the top of a bar's name to the top of the next.

@@ -67,7 +67,7 @@ pub fn tails(title: String, times: &'static str, lines: &[TailLine<'_>]) -> Figu
         title,
         question: "How slow are the slowest?",
         x: Axis {
-            title: "share of requests that took no longer",
+            title: "quantile",
             unit: Unit::Share,
             scale: Scale::Tail,
             from: 0.0,

@@ -4,11 +4,16 @@
 use super::Origin;
 use crate::answers::{Answer, Grade, answers, rule};
 use crate::markup::Markup;
+use crate::quantity::counted;
 use crate::remedy::{Naming, sentence};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
-use drumfire_measure::{Reason, Summary};
+use drumfire_measure::{Reason, Summary, ThresholdResult};
 
+/// The maximum number of reasons of an answer: a run has one for each of its pools.
+const REASONS_MAX: usize = 3;
+/// The maximum number of thresholds that are not folded.
+const THRESHOLDS_MAX: usize = 5;
 /// The class of a good answer, and of a threshold that holds.
 const GOOD: &str = "is-good";
 /// The class of an answer in between, such as a suspect run.
@@ -55,23 +60,55 @@ fn sentences(reasons: &[Reason], naming: Naming) -> Vec<String> {
         .collect()
 }
 
-/// Appends one answer, with each of its reasons in a paragraph.
+/// Appends one answer, with each of its first reasons in a paragraph.
 fn answer(out: &mut Markup, colour: &str, text: &str, reasons: &[String]) {
     out.open("li", &[("class", colour)]);
     out.element("strong", &[], text);
-    for reason in reasons {
+    for reason in reasons.iter().take(REASONS_MAX) {
         out.element("p", &[("class", "dim")], reason);
+    }
+    if reasons.len() > REASONS_MAX {
+        let others = counted((reasons.len() - REASONS_MAX) as u64, "more reason");
+        out.element(
+            "p",
+            &[("class", "dim")],
+            &format!("{others} in the full report"),
+        );
     }
     out.close("li");
 }
 
-/// Appends the part `thresholds`: an item for each threshold in the plan's order, with the measured
-/// value. There must be a threshold.
+/// Appends the part `thresholds`: an item for each threshold with the measured value, those that
+/// failed first. Of many, the others are folded. There must be a threshold.
 pub(super) fn thresholds(out: &mut Markup, summary: &Summary) {
     out.open("section", &[("id", "thresholds")]);
-    out.element("h2", &[], "Thresholds");
+    out.element("h2", &[("class", "unseen")], "Thresholds");
+    let mut all: Vec<&ThresholdResult> = summary.thresholds.iter().collect();
+    all.sort_by_key(|threshold| threshold.passed);
+    let (first, others) = all.split_at(all.len().min(THRESHOLDS_MAX));
+    rules(out, first);
+    if !others.is_empty() {
+        let failed = others.iter().filter(|of| !of.passed).count();
+        let words = match failed {
+            0 => "passed".to_owned(),
+            failed => format!("{failed} failed"),
+        };
+        let words = format!(
+            "{}, {words}",
+            counted(others.len() as u64, "more threshold")
+        );
+        out.open("details", &[("class", "whole")]);
+        out.element("summary", &[], &words);
+        rules(out, others);
+        out.close("details");
+    }
+    out.close("section");
+}
+
+/// Appends thresholds as a list.
+fn rules(out: &mut Markup, all: &[&ThresholdResult]) {
     out.open("ul", &[("class", "answers rules")]);
-    for threshold in &summary.thresholds {
+    for threshold in all {
         let (colour, mark) = match threshold.passed {
             true => (GOOD, "✓"),
             false => (BAD, "✗"),
@@ -84,5 +121,4 @@ pub(super) fn thresholds(out: &mut Markup, summary: &Summary) {
         out.close("li");
     }
     out.close("ul");
-    out.close("section");
 }

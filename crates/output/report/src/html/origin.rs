@@ -111,7 +111,7 @@ pub(super) fn environment(out: &mut Markup, summary: &Summary) {
 /// has the seed even if the plan has none.
 fn plan(out: &mut Markup, summary: &Summary, plan: &str) {
     let command = format!("drumfire run plan.yaml --seed {}", summary.info.seed);
-    out.open("section", &[("id", "plan")]);
+    out.open("section", &[("id", "plan"), ("class", "half")]);
     out.element("h2", &[], "Plan");
     out.element(
         "p",
@@ -138,7 +138,7 @@ fn plan(out: &mut Markup, summary: &Summary, plan: &str) {
 /// Appends links that contain their data, compressed and in base64, so that the page is small and
 /// loads nothing. The page's program unpacks the data before it is saved.
 fn downloads(out: &mut Markup, files: &[NamedFile]) {
-    out.open("section", &[("id", "downloads"), ("class", "screen")]);
+    out.open("section", &[("id", "downloads"), ("class", "screen half")]);
     out.element("h2", &[], "Data");
     out.open("ul", &[]);
     for NamedFile { name, bytes } in files {

@@ -18,7 +18,7 @@ use crate::grid::Cell;
 use crate::line::Ink;
 use crate::markup::Markup;
 use crate::quantity::{counted, span};
-use crate::run_list::{Listed, ago, failed, findings, subject, time};
+use crate::run_list::{Listed, ago, failed, findings, rate, subject, time};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::Digest;
@@ -367,7 +367,7 @@ fn numbers(out: &mut Markup, run: &Digest) {
     let missing = || Cell::missing().text(Unicode::On);
     let [p50, p99] = [run.latency.p50, run.latency.p99].map(|of| of.map(time));
     out.open("td", &[("class", "n ab")]);
-    out.text(&Cell::rate(run.achieved_per_s).text(Unicode::On));
+    out.text(&rate(run).text(Unicode::On));
     out.open("div", &[("class", "under b")]);
     named_failures(out);
     out.close("div");

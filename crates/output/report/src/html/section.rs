@@ -13,15 +13,20 @@ pub(super) fn part(section: &Section) -> Part {
 }
 
 /// The sections that take half of a wide page.
-const HALVES: [&str; 7] = [
+const HALVES: [&str; 9] = [
     "load",
     "requests",
     "times",
     "distribution",
     "slowest",
     "status",
+    "drift",
+    "transport",
     "rates",
 ];
+
+/// The sections that take half of a page that is wide enough for tables of many columns.
+const WIDE_HALVES: [&str; 2] = ["iterations", "pools"];
 
 /// Appends a section as an element with its id.
 pub(super) fn print(out: &mut Markup, section: &Section) {
@@ -35,9 +40,10 @@ pub(super) fn print_linked(
     links: &[Option<String>],
     more: impl FnOnce(&mut Markup),
 ) {
-    let half: &[_] = match HALVES.contains(&section.id) {
-        true => &[("class", "half")],
-        false => &[],
+    let half: &[_] = match section.id {
+        id if HALVES.contains(&id) => &[("class", "half")],
+        id if WIDE_HALVES.contains(&id) => &[("class", "wide-half")],
+        _ => &[],
     };
     out.open("section", &[&[("id", section.id)], half].concat());
     out.element("h2", &[], section.title);
@@ -63,7 +69,7 @@ pub(super) fn print_linked(
                 print_rows(out, section.title, &[("class", "grid")], grid, links);
             }
             Body::Text(name, lines) => {
-                out.open("details", &[]);
+                out.open("details", &[("class", "inline")]);
                 out.open("summary", &[]);
                 print_cut(out, name);
                 out.close("summary");

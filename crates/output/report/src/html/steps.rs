@@ -29,6 +29,9 @@ pub(super) fn part(summary: &Summary, extent: &PageExtent) -> Option<Part> {
     };
     let links: Vec<Option<String>> = figures.iter().enumerate().map(link).collect();
     let pictures = |out: &mut Markup| {
+        if figures.iter().any(|of| !of.is_empty()) {
+            out.element("span", &[("class", "inline dim")], "Pictures of");
+        }
         for (number, (step, figures)) in steps.iter().zip(&figures).enumerate() {
             if !figures.is_empty() {
                 print(out, step, figures, &name(number));
@@ -62,9 +65,8 @@ fn name(number: usize) -> String {
 
 /// Appends the pictures of a step, folded.
 fn print(out: &mut Markup, step: &PicturedStep, figures: &[Figure], id: &str) {
-    out.open("details", &[("class", "step"), ("name", "step")]);
+    out.open("details", &[("class", "step inline"), ("name", "step")]);
     out.open("summary", &[]);
-    out.text("Pictures of ");
     section::print_cut(out, &step.name);
     out.close("summary");
     out.open("div", &[("class", "pair"), ("id", id)]);

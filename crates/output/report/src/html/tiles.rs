@@ -1,11 +1,13 @@
 //! The six numbers that people look for first: the same for every run, with a dash for an unknown
-//! one; then iterations and messages, if the run has any. A number has its course over the run, and
-//! the rule on it with its result.
+//! one and the highest supported quantile in the place of the p99; then iterations, messages and
+//! answers, if the run has any. A number has its course over the run, and the rule on it with its
+//! result.
 
 use crate::answers::rule;
 use crate::figure::Spark;
 use crate::markup::Markup;
-use crate::quantity::{count, quantile, rate, sent_or_begun, share, tokens_per_s};
+use crate::quantity::{count, quantile, rate, sent_or_begun, share};
+use crate::run_list::RATE_FROM;
 use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::{IntervalRow, Spread, Summary, ThresholdResult};
@@ -14,8 +16,8 @@ use drumfire_units::Nanos;
 
 /// The maximum number of columns of a course.
 const COLUMNS: usize = 40;
-/// The minimum time and number of requests of a rate: below, it is that of a moment.
-const RATE_FROM: (Nanos, u64) = (Nanos::from_secs(1), 10);
+/// The number of tiles that a usual page has in a row. More of them make two rows.
+const IN_A_ROW: usize = 8;
 
 /// A number with its name.
 struct Tile<'a> {
@@ -31,11 +33,16 @@ struct Tile<'a> {
 
 /// Appends the part `numbers`. `rows` is the run over time.
 pub(super) fn print(out: &mut Markup, summary: &Summary, rows: &[IntervalRow]) {
-    out.open("dl", &[("id", "numbers"), ("class", "numbers")]);
     let tiles = requests(summary, rows).into_iter();
     let tiles = tiles.chain(times(summary, rows));
     let tiles = tiles.chain(iterations(summary)).chain(messages(summary));
-    for tile in tiles.chain(answers(summary, rows)) {
+    let tiles: Vec<Tile<'_>> = tiles.chain(answers(summary, rows)).collect();
+    let class = match tiles.len() > IN_A_ROW {
+        true => "numbers many",
+        false => "numbers",
+    };
+    out.open("dl", &[("id", "numbers"), ("class", class)]);
+    for tile in &tiles {
         tile.print(out);
     }
     out.close("dl");
@@ -80,40 +87,41 @@ fn requests<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
     ]
 }
 
+/// A quantile of the latency: its name as a tile, its share, and its time in a row.
+type Quantile = (
+    &'static str,
+    f64,
+    fn(&IntervalRow) -> Option<drumfire_measure::SpreadTime>,
+);
+
+const MEDIAN: Quantile = ("Median", 0.5, |row| row.latency.p50);
+const SLOWEST: Quantile = ("Slowest", 1.0, |row| row.latency.max);
+/// The quantiles in the place of the p99, of which the first that the count supports is shown.
+const HIGH: [Quantile; 3] = [
+    ("p99", 0.99, |row| row.latency.p99),
+    ("p95", 0.95, |row| row.latency.p95),
+    ("p90", 0.9, |row| row.latency.p90),
+];
+
 /// The tiles of the latency.
 fn times<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
     let times = summary.latency();
-    let is_of = |q: f64| move |metric: &Metric| matches!(metric, Metric::Quantile(of) if *of == q);
-    let tile = |name, q, course, rule| Tile {
+    let is_of = |q: f64| {
+        move |metric: &Metric| match metric {
+            Metric::Quantile(of) => *of == q,
+            Metric::Max => q == 1.0,
+            _ => false,
+        }
+    };
+    let high = HIGH.iter().find(|(_, q, _)| times.quantile(*q).is_some());
+    let high = high.unwrap_or(&HIGH[0]);
+    [&MEDIAN, high, &SLOWEST].map(|(name, q, of_row)| Tile {
         name,
-        value: quantile(times, q, Unicode::On).unwrap_or_else(|| "–".to_owned()),
-        aside: None,
-        rule,
-        course,
-    };
-    let over = |of: fn(&IntervalRow) -> Option<drumfire_measure::SpreadTime>| {
-        course(rows, |row| of(row).map(|time| time.time.0 as f64))
-    };
-    [
-        tile(
-            "Median",
-            0.5,
-            over(|row| row.latency.p50),
-            rule_on(summary, is_of(0.5)),
-        ),
-        tile(
-            "p99",
-            0.99,
-            over(|row| row.latency.p99),
-            rule_on(summary, is_of(0.99)),
-        ),
-        tile(
-            "Slowest",
-            1.0,
-            over(|row| row.latency.max),
-            rule_on(summary, |metric| matches!(metric, Metric::Max)),
-        ),
-    ]
+        value: quantile(times, *q, Unicode::On).unwrap_or_else(|| "–".to_owned()),
+        aside: (high.1 < HIGH[0].1 && *q == high.1).then(|| "too few requests for p99".to_owned()),
+        rule: rule_on(summary, is_of(*q)),
+        course: course(rows, |row| of_row(row).map(|time| time.time.0 as f64)),
+    })
 }
 
 /// The iterations of all pools, if an iteration may have several requests.
@@ -192,7 +200,7 @@ fn answers<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> Vec<Tile<'a>> {
         let per_second = llm.tokens() as f64 / summary.duration.as_secs_f64();
         tiles.push(Tile {
             name: "Tokens",
-            value: tokens_per_s(per_second),
+            value: rate(per_second),
             aside: Some(format!("{} generated", count(llm.tokens()))),
             rule: rule_on(summary, |metric| matches!(metric, Metric::Tokens)),
             course: course(rows, |row| Some(row.llm.as_ref()?.tokens as f64)),
@@ -249,7 +257,9 @@ impl Tile<'_> {
         if let Some(of) = self.rule {
             let mark = if of.passed { "✓" } else { "✗" };
             let rule = foreign(&rule(of), Unicode::On);
-            out.element("dd", &[("class", "rule")], &format!("{mark} {rule}"));
+            out.open("dd", &[("class", "rule")]);
+            print_rule(out, &format!("{mark}\u{a0}{rule}"));
+            out.close("dd");
         }
         if let Some(course) = &self.course {
             out.open("dd", &[("class", "course")]);
@@ -258,4 +268,20 @@ impl Tile<'_> {
         }
         out.close("div");
     }
+}
+
+/// Appends a rule, which a narrow tile may break after a dot and before its bound.
+fn print_rule(out: &mut Markup, rule: &str) {
+    let mut rest = rule;
+    let is_break = |(at, letter): (usize, char)| match letter {
+        '<' | '>' => Some(at),
+        '.' => Some(at + 1),
+        _ => None,
+    };
+    while let Some(at) = rest.char_indices().skip(1).find_map(is_break) {
+        out.text(&rest[..at]);
+        out.raw("<wbr/>");
+        rest = &rest[at..];
+    }
+    out.text(rest);
 }

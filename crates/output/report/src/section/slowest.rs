@@ -17,7 +17,8 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
     if slowest.is_empty() || !has_traces && !extent.is_full {
         return None;
     }
-    if extent.rows < MANY {
+    // Without a trace, the rows show only when the slowest requests were due.
+    if extent.rows < MANY || !has_traces {
         slowest.truncate(BRIEF);
     }
     let columns = vec![
