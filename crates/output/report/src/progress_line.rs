@@ -1,7 +1,7 @@
 //! The line of a running test, which is drawn over itself at the end of each interval.
 //!
 //! The pieces of the line keep their places from one interval to the next. On a narrow terminal
-//! they give way one by one; the time, what is left, failures and the p99 stay longest.
+//! they give way one by one; the time, failures and the p99 stay longest.
 //!
 //! The caller pushes each interval to [`RecentRates`] and to the [`Reading`] before it draws the
 //! line of the interval. [`Stops`] comes from the plan; the caller fills in its time, since
@@ -100,8 +100,10 @@ pub struct Progress<'a> {
 const SPARK: usize = 8;
 /// The length of the bar of progress, in columns.
 const BAR: usize = 8;
-/// The width of the stage, the share that is done, and the time left.
+/// The width of the stage, and those of the share that is done and of the time left.
 const STAGE: usize = 16;
+const DONE: usize = 5;
+const REMAINING: usize = 9;
 
 /// The widest gap between pieces.
 const GAP: usize = 2;
@@ -182,13 +184,13 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
         line.space(BAR.saturating_sub(line.width()));
         pieces.push(piece(line, 8));
     }
-    pieces.extend(stage(interval, progress, done, style).map(|line| piece(line, 0)));
+    pieces.extend(stage(interval, progress, done, style));
     pieces.push(piece(
         match per_second {
             Some(per_second) => right(&rate(per_second), 8, Ink::Bold),
             None => right(style.glyph("–", "-"), 8, Ink::Dim),
         },
-        1,
+        2,
     ));
     pieces.push(piece(spark_piece(progress.rates, style), 9));
     pieces.push(piece(tally(reading.sent(), "sent", 10, Ink::Plain), 5));
@@ -211,7 +213,7 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     pieces.extend(
         times
             .into_iter()
-            .zip([6, 2, 7])
+            .zip([6, 1, 7])
             .map(|(line, dispensable)| piece(line, dispensable)),
     );
     pieces
@@ -311,14 +313,15 @@ pub fn share_done(interval: &Interval, progress: &Progress<'_>) -> Option<f64> {
     nearest.reduce(f64::max)
 }
 
-/// The stage by name. The load has the share that is done and the time that is left; `None` for a
+/// The stage by name. The load has the share that is done and the time that is left; nothing for a
 /// load without a known end.
 fn stage(
     interval: &Interval,
     progress: &Progress<'_>,
     done: Option<f64>,
     style: &Style,
-) -> Option<Line> {
+) -> Vec<Piece> {
+    let piece = |line, dispensable| Piece { line, dispensable };
     // Tenths would flicker.
     let left = |nanos: u64| {
         let seconds = Nanos::from_secs(nanos.saturating_add(500_000_000) / 1_000_000_000);
@@ -331,18 +334,22 @@ fn stage(
         Stage::WarmUp(until) => {
             let text = format!("warm-up, {}", left(until.0.saturating_sub(interval.end.0)));
             let text = text.trim_end_matches(", ");
-            Some(right(text, STAGE, Ink::Warn))
+            vec![piece(right(text, STAGE, Ink::Warn), 0)]
         }
-        Stage::Drain => Some(right("drain", STAGE, Ink::Warn)),
+        Stage::Drain => vec![piece(right("drain", STAGE, Ink::Warn), 0)],
         Stage::Load => {
-            let done = done?;
-            let mut line = right(&format!("{:.0} %", (done * 100.0).floor()), 5, Ink::Plain);
+            let Some(done) = done else {
+                return Vec::new();
+            };
+            let share = format!("{:.0} %", (done * 100.0).floor());
             let remaining = match done {
                 d if d > 0.0 => (interval.end.0 as f64 * (1.0 - d) / d).min(1e18) as u64,
                 _ => 0,
             };
-            line.append(right(&left(remaining), STAGE - 5, Ink::Dim));
-            Some(line)
+            vec![
+                piece(right(&share, DONE, Ink::Plain), 2),
+                piece(right(&left(remaining), REMAINING, Ink::Dim), 3),
+            ]
         }
     }
 }

@@ -112,15 +112,15 @@ fn eighty_columns_tell_how_much_is_left() {
     let line = Shown::new().line(&second(2, 1_000, 0), &plain(80));
     assert_eq!(
         line,
-        "   3 s  30 %   7 s left  1,000/s 1,000 sent 0 failed 0 in flight     p99 2.01 ms"
+        "   3 s  30 %  7 s left  1,000/s 1,000 sent 0 failed 0 in flight     p99 2.01 ms"
     );
     let line = Shown::new().line(&second(2, 1_000, 0), &plain(50));
-    assert_eq!(line, "   3 s   30 %   7 s left   1,000/s  0 failed");
+    assert_eq!(line, "   3 s   30 %   1,000/s  0 failed      p99 2.01 ms");
     // A failure leaves the p99 its place.
-    for width in [60, 80] {
-        let line = Shown::new().line(&second(2, 1_000, 500), &plain(width));
-        assert!(line.contains("500 failed"), "{line}");
-        assert!(line.contains("p99 2.01 ms"), "{line}");
+    for width in [40, 60, 80] {
+        let line = Shown::new().line(&second(2, 5_000, 1_500), &plain(width));
+        assert!(line.contains("1,500 failed"), "{line}");
+        assert!(line.contains("p99 5.98 ms"), "{line}");
     }
 }
 
@@ -190,9 +190,9 @@ fn stages_have_names() {
 #[test]
 fn few_samples_give_the_figure_of_the_run() {
     let mut shown = Shown::new();
-    let first = shown.line(&second(0, 200, 0), &plain(120));
+    let first = shown.line(&second(0, 200, 0), &plain(150));
     assert!(first.contains("    p95 1.21 ms"), "{first}");
-    let second_line = shown.line(&second(1, 200, 0), &plain(120));
+    let second_line = shown.line(&second(1, 200, 0), &plain(150));
     let times = "run p50 1.12 ms  run p99 1.22 ms  run max 1.22 ms";
     assert!(second_line.contains(times), "{second_line}");
 }
