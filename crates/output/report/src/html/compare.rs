@@ -4,7 +4,7 @@
 //! compare --html` writes the page of a [`comparison()`], with its answer. Each run's number is
 //! computed by its own summary and its own model; only the ratio of both is computed here.
 
-use super::{Document, Part, Place, data, forest, part, picture, section};
+use super::{Document, Part, Place, data, forest, part, pictures_of, section};
 use crate::answers::answers;
 use crate::comparison::{self, answer, headline, listed, to_decide};
 use crate::figure::{BesideSide, beside};
@@ -178,9 +178,7 @@ fn pictures(parts: &mut Vec<Part>, base: &[Compared], candidate: &[Compared]) {
         (Some(base), Some(candidate)) => beside(&base, &candidate),
         _ => Vec::new(),
     };
-    for figure in &figures {
-        parts.push(picture(figure));
-    }
+    parts.extend(pictures_of(&figures.iter().collect::<Vec<_>>()));
     parts.push(part("data", |out| data::print(out, &figures)));
 }
 

@@ -37,6 +37,8 @@ pub fn history(history: &History<Listed<'_>>) -> Vec<Part> {
 /// The table of runs, with a link from each id to the page of its run.
 fn linked(history: &History<Listed<'_>>) -> Option<Section> {
     let mut section = runs(history, 0)?;
+    // The table of the list of runs has its own layout, by its id.
+    section.id = "listed";
     for body in &mut section.bodies {
         if let Body::Table(grid) = body {
             for (row, run) in grid.rows.iter_mut().zip(&history.runs) {

@@ -154,7 +154,7 @@ fn a_step_is_named_with_its_run() {
     assert_eq!(
         ids,
         [
-            "about", "changes", "p50", "p95", "p99", "failed", "rate", "runs", "data"
+            "about", "changes", "p50", "p95", "p99", "failed", "rate", "listed", "data"
         ]
     );
     assert!(page[1].html.contains("p50 grew by"), "{}", page[1].html);
