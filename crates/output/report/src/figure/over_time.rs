@@ -116,8 +116,10 @@ fn known(series: &Series) -> usize {
 
 /// Why a run has no latency.
 pub(super) fn no_latency(summary: &Summary) -> &'static str {
-    match summary.total.counts.sent {
+    let counts = &summary.total.counts;
+    match counts.sent {
         0 => "Latency unknown: no request was sent.",
+        _ if counts.finished() == 0 => "Latency unknown: no request has ended.",
         _ if !summary.latency().is_empty() => "The latency over time is unknown.",
         _ => "Latency unknown: every request failed.",
     }
