@@ -52,6 +52,25 @@ function flaws(page: Page): Promise<string[]> {
         }
       });
     }
+    // The buttons of a picture stand beside the lines of its caption.
+    for (const figure of document.querySelectorAll("figure")) {
+      const lines = [...figure.querySelectorAll("figcaption :is(h2, h3, p)")].flatMap((text) => {
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        return [...range.getClientRects()];
+      });
+      const buttons = [...figure.querySelectorAll(".zoom, :scope > details > summary")];
+      for (const box of buttons.map((button) => button.getBoundingClientRect())) {
+        const isOver = lines.some(
+          (line) =>
+            Math.min(box.right, line.right) > Math.max(box.left, line.left) &&
+            Math.min(box.bottom, line.bottom) - Math.max(box.top, line.top) > line.height * 0.3,
+        );
+        if (isOver && box.width > 0) {
+          found.push(`${figure.id} at ${innerWidth}: a button lies on the caption`);
+        }
+      }
+    }
     const { scrollWidth, clientWidth } = document.documentElement;
     if (scrollWidth > clientWidth) {
       found.push(`the page is ${scrollWidth} wide at ${innerWidth}`);

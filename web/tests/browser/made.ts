@@ -59,6 +59,19 @@ const KINDS: Readonly<Record<string, Kind>> = {
   long: {
     args: (url) => ["http", "-r", "100", "-z", "2s", `${url}/${"a-long-name/".repeat(12)}?status=503`, `${url}/b`],
   },
+  rules: {
+    args: (url) => [
+      ...["http", "-r", "100", "-z", "2s", `${url}/?status=503:0.2`],
+      ...Array.from({ length: 12 }, (_, n) => ["--threshold", `p${80 + n}<${n}ms`]).flat(),
+    ],
+  },
+  answers: {
+    server: ["--llm", "--ttft", "lognormal:20ms,0.5", "--itl", "exp:2ms", "--stream-fault", "cut:10%@3"],
+    args: (url) => [
+      ...["llm", `${url}/v1`, "--model", "m", "--input", "uniform:50,900", "--output", "20"],
+      ...["-r", "40", "-z", "2s", "--threshold", "ttft.p95<1ms"],
+    ],
+  },
   stream: {
     server: ["--grpc"],
     args: (url) => [
