@@ -52,7 +52,10 @@ for (const colorScheme of ["light", "dark"] as const) {
     for (let point = 0; point < 12; point += 1) {
       await of.keyboard.press("ArrowRight");
     }
-    await of.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await of.evaluate(() => {
+      (document.activeElement as HTMLElement).blur();
+      scrollTo(0, 0);
+    });
     return of.screenshot();
   });
 }
