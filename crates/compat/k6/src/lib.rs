@@ -1,14 +1,15 @@
-//! What scripts of k6 configure and what they are judged by: options, scenarios, metrics and thresholds.
+//! What scripts of k6 configure, what they are judged by, what they report, and the libraries that they import.
 //!
 //! The facts are k6 v2.2's: which source of options wins, what a shortcut such as `vus` and `duration` means,
-//! how a threshold reads, and how a percentile is computed. This crate sends nothing and runs nothing, and must not
-//! know plans or engines of JavaScript. Start
-//! reading at [`Options`], then [`Threshold`].
+//! how a threshold reads, how a percentile is computed, and how results are written. This crate sends nothing
+//! and runs nothing, and must not know plans or engines of JavaScript. Start reading at [`Options`], then
+//! [`Threshold`]; for results at [`Registry`], which counts samples.
 
 mod duration;
 mod error;
 mod executor;
 mod metric;
+mod metrics;
 mod options;
 mod scenario;
 mod starts;
@@ -18,6 +19,10 @@ pub use duration::parse as parse_duration;
 pub use error::OptionsError;
 pub use executor::{Executor, Stage, Users};
 pub use metric::{Kind, Sink, Values};
+pub use metrics::{
+    Check, Contains, Detail, Group, Metric, MetricError, MetricId, Part, Registry, Sample, Section,
+    Tags,
+};
 pub use options::{Layer, Options};
 pub use scenario::Scenario;
 pub use starts::{Arrivals, Change, changes};

@@ -1,5 +1,8 @@
 //! Metrics: counters, gauges, rates and trends.
 
+mod merge;
+mod words;
+
 use std::collections::BTreeMap;
 
 /// The kind of a metric.
