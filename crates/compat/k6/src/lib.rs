@@ -3,16 +3,21 @@
 //! The facts are k6 v2.2's: which source of options wins, what a shortcut such as `vus` and `duration` means,
 //! how a threshold reads, how a percentile is computed, and how results are written. This crate sends nothing
 //! and runs nothing, and must not know plans or engines of JavaScript. Start reading at [`Options`], then
-//! [`Threshold`]; for results at [`Registry`], which counts samples.
+//! [`Threshold`]; for results at [`Registry`], which counts samples, then [`Summary`], [`JsonRows`] and
+//! [`CsvRows`], which write them.
 
 mod duration;
 mod error;
 mod executor;
+#[cfg(test)]
+mod golden;
 mod metric;
 mod metrics;
 mod options;
+mod rows;
 mod scenario;
 mod starts;
+mod summary;
 mod threshold;
 
 pub use duration::parse as parse_duration;
@@ -24,6 +29,8 @@ pub use metrics::{
     Tags,
 };
 pub use options::{Layer, Options};
+pub use rows::{CsvRows, CsvTarget, JsonRows, SYSTEM_TAGS, TimeFormat};
 pub use scenario::Scenario;
 pub use starts::{Arrivals, Change, changes};
+pub use summary::{Colors, Mode, Origin, Output, Summary, Surroundings, TimeUnit, TrendStat};
 pub use threshold::{Method, Relation, Selection, Threshold, ThresholdRule};
