@@ -4,13 +4,14 @@
 //! how a threshold reads, how a percentile is computed, and how results are written. This crate sends nothing
 //! and runs nothing, and must not know plans or engines of JavaScript. Start reading at [`Options`], then
 //! [`Threshold`]; for results at [`Registry`], which counts samples, then [`Summary`], [`JsonRows`] and
-//! [`CsvRows`], which write them.
+//! [`CsvRows`], which write them. [`library`] has the modules that need no network.
 
 mod duration;
 mod error;
 mod executor;
 #[cfg(test)]
 mod golden;
+mod jslib;
 mod metric;
 mod metrics;
 mod options;
@@ -23,6 +24,7 @@ mod threshold;
 pub use duration::parse as parse_duration;
 pub use error::OptionsError;
 pub use executor::{Executor, Stage, Users};
+pub use jslib::library;
 pub use metric::{Kind, Sink, Values};
 pub use metrics::{
     Check, Contains, Detail, Group, Metric, MetricError, MetricId, Part, Registry, Sample, Section,
