@@ -6,11 +6,13 @@
 //! [`Threshold`]; for results at [`Registry`], which counts samples, then [`Summary`], [`JsonRows`] and
 //! [`CsvRows`], which write them. [`library`] has the modules that need no network.
 
+mod banner;
 mod duration;
 mod error;
 mod executor;
 #[cfg(test)]
 mod golden;
+mod inspect;
 mod jslib;
 mod metric;
 mod metrics;
@@ -19,11 +21,14 @@ mod rows;
 mod scenario;
 mod starts;
 mod summary;
+mod template;
 mod threshold;
 
+pub use banner::{Requirements, describe_scenarios};
 pub use duration::parse as parse_duration;
 pub use error::OptionsError;
 pub use executor::{Executor, Stage, Users};
+pub use inspect::{go_duration, inspect};
 pub use jslib::library;
 pub use metric::{Kind, Sink, Values};
 pub use metrics::{
@@ -35,4 +40,5 @@ pub use rows::{CsvRows, CsvTarget, JsonRows, SYSTEM_TAGS, TimeFormat};
 pub use scenario::Scenario;
 pub use starts::{Arrivals, Change, changes};
 pub use summary::{Colors, Mode, Origin, Output, Summary, Surroundings, TimeUnit, TrendStat};
+pub use template::Template;
 pub use threshold::{Method, Relation, Selection, Threshold, ThresholdRule};
