@@ -15,6 +15,7 @@ pub mod process;
 pub mod program;
 pub mod rounds;
 pub mod rows;
+pub mod scripts;
 pub mod server;
 pub mod stepper;
 pub mod summary;
