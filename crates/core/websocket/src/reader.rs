@@ -178,11 +178,10 @@ impl Reader {
         self.messages
     }
 
-    /// The tolerated mistakes so far.
+    /// Takes the mistakes that were tolerated since the last call.
     #[inline]
-    #[must_use]
-    pub const fn notices(&self) -> Notices {
-        self.notices
+    pub fn take_notices(&mut self) -> Notices {
+        std::mem::take(&mut self.notices)
     }
 
     /// Consumes a prefix of the input and returns its meaning. Call it again with the rest until it

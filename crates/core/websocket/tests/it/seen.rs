@@ -67,7 +67,7 @@ pub(crate) fn read<'a>(
             break;
         }
     }
-    (seen, reader.notices())
+    (seen, reader.take_notices())
 }
 
 /// Passes a piece to a reader, and records the events.
