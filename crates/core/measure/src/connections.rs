@@ -57,6 +57,7 @@ closings! {
     GoAway "goaway" "the server sent GOAWAY and all its exchanges had ended",
     Silent "silent" "a ping on it was not answered in time",
     Redirected "redirected" "it was opened to another origin for a redirect",
+    Left "left" "the plan closed it, or its user's iteration ended",
     Ended "ended" "the run ended",
     Discarded "discarded" "extra bytes after a response made it unusable",
     Unready "unready" "the run ended before it was ready",

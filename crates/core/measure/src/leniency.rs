@@ -67,6 +67,11 @@ leniencies! {
         "The event counts, because its data are `[DONE]` or a JSON object. Other events without an empty line are `events:cut`.",
     UnmarkedEnd "unmarked_end" "a streamed answer of a language model without its end marker, such as `[DONE]`"
         "The answer is complete, because it has a reason for its end. Without one, it is `llm:cut`.",
+    WebSocketLongLength "ws_long_length" "a WebSocket frame whose length has more bytes than needed (RFC 6455 section 5.2)",
+    WebSocketExcess "ws_excess" "bytes after the close frame of a WebSocket"
+        "They are discarded.",
+    WebSocketFinalBlock "ws_final_block" "a compressed message of a WebSocket that ends with a final block (RFC 7692 section 7.2.1)"
+        "The message counts, because it is complete.",
 }
 
 /// A set of leniencies, one bit each by [`Leniency::ALL`]; small enough to be part of every sample.

@@ -65,6 +65,8 @@ pub enum OutcomeGroup {
     Events,
     /// Answers of language models.
     Llm,
+    /// WebSockets.
+    WebSocket,
     /// HTTP/2, without its error codes.
     Http2,
     /// The error codes of HTTP/2 streams.
@@ -77,7 +79,7 @@ pub enum OutcomeGroup {
 
 impl OutcomeGroup {
     /// Every group.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Answered,
         Self::Data,
         Self::Connecting,
@@ -90,6 +92,7 @@ impl OutcomeGroup {
         Self::Redirects,
         Self::Events,
         Self::Llm,
+        Self::WebSocket,
         Self::Http2,
         Self::Http2Streams,
         Self::Http2Connections,
@@ -112,6 +115,7 @@ impl OutcomeGroup {
             Self::Redirects => "redirects",
             Self::Events => "events",
             Self::Llm => "llm",
+            Self::WebSocket => "websocket",
             Self::Http2 => "http2",
             Self::Http2Streams => "http2 streams",
             Self::Http2Connections => "http2 connections",
@@ -262,7 +266,7 @@ outcomes! {
     TimeoutPing "timeout:ping" Timeouts Network "a ping on the connection was not answered in time"
         "The request's connection was silent, either for the time of `--ping` or until another request on it reached its timeout. The answer may take `--ping-timeout` (20 s).",
     TimeoutGap "timeout:gap" Timeouts Network "the next event did not arrive in time"
-        "The limit is `--gap-timeout`. It applies from the response's head or the previous event to the next event, or to the end of the stream; comments do not count.",
+        "The limit is `--gap-timeout`. It applies from the response's head or the previous event to the next event, or to the end of the stream; comments do not count. On a WebSocket, it applies to messages.",
     ProtoNotHttp "proto:not_http" Invalid Target "the response is not HTTP"
         "The message contains the likely protocol, such as TLS, HTTP/2 or SSH.",
     ProtoHttp09 "proto:http09" Invalid Target "the response has no status line"
@@ -293,7 +297,9 @@ outcomes! {
     LimitChunkExtension "limit:chunk_ext" Limits Target "chunk extensions larger than the limit",
     LimitBody "limit:body" Limits Target "the body is larger than the limit",
     LimitMessage "limit:message" Limits Plan "a message of the reply is longer than the plan's limit"
-        "The limit is `--max-receive`, 4 MiB by default as in gRPC's own clients.",
+        "The limit is `--max-receive`, 4 MiB by default as in gRPC's own clients. For a WebSocket, it is 64 MiB.",
+    LimitInbox "limit:inbox" Limits Target "more messages between two steps than the limit"
+        "The messages of a WebSocket that arrive between two steps are kept for the next `receive`, up to 1,000 messages and 1 MiB.",
     LimitEvent "limit:event" Limits Target "an event is larger than the limit"
         "An event, or a line of an event stream, has more than 1 MiB.",
     LimitDecoded "limit:decoded" Limits Target "the decoded body is larger than the limit",
@@ -320,6 +326,18 @@ outcomes! {
         "In a stream, more than 1 of 1,000 events is not JSON; fewer are only counted. A whole answer is not one JSON object.",
     LlmType "llm:type" Llm Target "the response is neither an event stream nor JSON"
         "Its status is as expected, but its content-type is neither `text/event-stream` nor `application/json`. The report shows the beginning of the body.",
+    WebSocketRefused "websocket:refused" WebSocket Target "the server refused the WebSocket"
+        "Its answer to the handshake has a status other than 101, which the message contains.",
+    WebSocketHandshake "websocket:handshake" WebSocket Target "the answer to the WebSocket handshake is invalid"
+        "The status is 101, but a field is missing or wrong (RFC 6455 section 4.1), or the server chose a subprotocol or an extension that drumfire did not offer.",
+    WebSocketProtocol "websocket:protocol" WebSocket Target "the server broke the WebSocket protocol"
+        "A frame is invalid, a text is not UTF-8, or a compressed message does not decompress. drumfire closes the connection with the code for the mistake.",
+    WebSocketClosed "websocket:closed" WebSocket Target "the server closed the WebSocket"
+        "The server sent a close frame while a step waited for a message, or before the next step. The message contains its code and reason.",
+    WebSocketLost "websocket:lost" WebSocket Network "the connection of the WebSocket ended without a close frame"
+        "Browsers report this end as code 1006.",
+    WebSocketNotOpen "websocket:not_open" WebSocket Plan "no step has opened the WebSocket"
+        "A step sent, received or closed without a `connect` before it in the iteration, or after the connection was closed because an earlier answer did not come in time.",
     ProtoNotHttp2 "proto:not_h2" Http2 Target "the response is not HTTP/2"
         "The server does not answer in HTTP/2 frames.",
     TlsAlpn "tls:alpn" Http2 Network "the peer did not accept the requested protocol"

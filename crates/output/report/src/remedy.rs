@@ -185,6 +185,23 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
         Outcome::TimeoutGap => {
             "counted in the latency as at least this long; --gap-timeout sets the limit"
         }
+        Outcome::LimitInbox => "receive the messages before they pile up, or close earlier",
+        Outcome::LimitMessage => "raise --max-receive, or request smaller messages",
+        Outcome::TimeoutPing => {
+            "the connection was dead or the server hung; --ping-timeout sets the limit"
+        }
+        Outcome::LocalDescriptors => "raise `ulimit -n`, or use fewer connections",
+        Outcome::LocalPorts => "keep connections alive, or add --source-ip addresses",
+        Outcome::LocalMemory => "use fewer connections, or raise net.ipv4.tcp_mem",
+        Outcome::RedirectLimit => "raise -L",
+        Outcome::RedirectBlocked => "follow redirects with -L",
+        _ => return of_streams(outcome),
+    })
+}
+
+/// The remedies for outcomes of event streams, language models and WebSockets.
+const fn of_streams(outcome: Outcome) -> Option<&'static str> {
+    Some(match outcome {
         Outcome::LlmType => "request an endpoint of the interface that `read` selects",
         Outcome::LlmCut => {
             "the server or a proxy ended the stream early; look at its log, and at its timeouts"
@@ -195,15 +212,8 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
         Outcome::LlmContext => "make the prompts or the answers shorter",
         Outcome::LlmKey => "check the key in the request's headers",
         Outcome::EventsType => "leave --events out, or request a URL that sends an event stream",
-        Outcome::LimitMessage => "raise --max-receive, or request smaller messages",
-        Outcome::TimeoutPing => {
-            "the connection was dead or the server hung; --ping-timeout sets the limit"
-        }
-        Outcome::LocalDescriptors => "raise `ulimit -n`, or use fewer connections",
-        Outcome::LocalPorts => "keep connections alive, or add --source-ip addresses",
-        Outcome::LocalMemory => "use fewer connections, or raise net.ipv4.tcp_mem",
-        Outcome::RedirectLimit => "raise -L",
-        Outcome::RedirectBlocked => "follow redirects with -L",
+        Outcome::WebSocketRefused => "check the path, the headers and --subprotocol",
+        Outcome::WebSocketNotOpen => "add a `connect` step before it",
         _ => return None,
     })
 }

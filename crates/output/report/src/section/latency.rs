@@ -3,6 +3,7 @@
 //! The first row is *the* latency. The others explain it: response time consists of waiting, lag
 //! and service time.
 
+use super::requests::are_events;
 use super::{Body, Cell, Column, Facts, Grid, PageExtent, Section, unseen};
 use crate::line::Ink;
 use crate::quantity::{count, counted, enumerated, latency_f64};
@@ -115,7 +116,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     let iterations = summary.total.iterations.iter();
     rows.extend(iterations.map(|of| ("iteration", &of.time)));
     let messages = &summary.total.messages;
-    let (first, gap) = match messages.are_events() {
+    let (first, gap) = match are_events(summary, messages) {
         true => ("1st event", "event gap"),
         false => ("1st message", "message gap"),
     };

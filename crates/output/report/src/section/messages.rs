@@ -2,6 +2,7 @@
 //!
 //! A reply with a single message has no times of messages, because its response time is the same.
 
+use super::requests::are_events;
 use super::{Cell, Column, Grid, PageExtent, Section};
 use crate::quantity::counted;
 use crate::step_name::StepName;
@@ -32,7 +33,7 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
         .iter()
         .filter_map(|step| Some((StepName::from_step(step), step.messages()?)));
     let mut rows: Vec<_> = rows
-        .filter(|(_, messages)| messages.first.count() > 0)
+        .filter(|(_, messages)| messages.first.count() > 0 || messages.gap.count() > 0)
         .collect();
     let total = rows.len();
     if total > extent.rows {
@@ -46,7 +47,7 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
             extent.rows
         )
     });
-    let are_events = rows.iter().all(|(_, messages)| messages.are_events());
+    let are_events = rows.iter().all(|(_, messages)| are_events(summary, messages));
     let (title, explanation) = match are_events {
         true => (
             "Events by step",

@@ -107,11 +107,16 @@ fn iterations(summary: &Summary) -> Vec<Cell> {
     items
 }
 
+/// Whether messages are events of event streams.
+pub(super) fn are_events(summary: &Summary, messages: &Messages) -> bool {
+    messages.are_events() && !summary.info.is_on_socket()
+}
+
 /// The messages of streams, with their rates over the measured span. Unsent messages are those that
 /// calls were to send and did not.
 fn messages(summary: &Summary) -> Vec<Cell> {
     let messages = &summary.total.messages;
-    if !messages.any() || messages.are_events() {
+    if !messages.any() || are_events(summary, messages) {
         return Vec::new();
     }
     let mut items = vec![
@@ -126,7 +131,7 @@ fn messages(summary: &Summary) -> Vec<Cell> {
 /// The events of event streams, with their rate over the measured span.
 fn events(summary: &Summary) -> Vec<Cell> {
     let messages = &summary.total.messages;
-    match messages.are_events() {
+    match are_events(summary, messages) {
         true => {
             let mut items = vec![flow(summary, messages.received, "received")];
             items.extend(in_one_read(messages));
