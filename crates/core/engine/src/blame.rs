@@ -16,6 +16,7 @@ use drumfire_http2 as http2;
 use drumfire_measure::{Cause, Detail, Outcome, OutcomeGroup};
 use drumfire_net::IoError;
 use drumfire_plan::{DataCause, DataError};
+use drumfire_websocket as websocket;
 use std::borrow::Cow;
 
 /// The stage of a connection at which an I/O error occurred.
@@ -394,6 +395,27 @@ pub(crate) fn grpc_code(outcome: Outcome) -> u16 {
         },
     };
     u16::from(code.number())
+}
+
+/// The failure of an exchange on a WebSocket whose server breaks the protocol.
+pub(crate) fn socket_violation(violation: &websocket::Violation) -> Failure {
+    let outcome = match violation {
+        websocket::Violation::MessageTooLong => Outcome::LimitMessage,
+        _ => Outcome::WebSocketProtocol,
+    };
+    Failure::with(outcome, violation.to_string())
+}
+
+/// The failure of an exchange on a WebSocket that the server has closed.
+pub(crate) fn socket_closed(code: Option<websocket::CloseCode>, reason: &str) -> Failure {
+    let mut text = match code {
+        Some(code) => format!("the code is {code}"),
+        None => "the close frame has no code".to_owned(),
+    };
+    if !reason.is_empty() {
+        text.push_str(&format!(", the reason `{}`", reason.escape_debug()));
+    }
+    Failure::with(Outcome::WebSocketClosed, text)
 }
 
 #[cfg(test)]

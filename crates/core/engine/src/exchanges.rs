@@ -43,6 +43,7 @@ mod redirect;
 mod response;
 mod rules;
 mod side;
+mod socket;
 mod state;
 mod tools;
 mod transcript;

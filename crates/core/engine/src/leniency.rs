@@ -1,7 +1,9 @@
-//! The violations that `http1` accepted, under the names with which the results count them.
+//! The violations that `http1` and `websocket` accepted, under the names with which the results
+//! count them.
 
 use drumfire_http1::{Notice, Notices};
 use drumfire_measure::{Leniencies, Leniency};
+use drumfire_websocket as ws;
 
 /// The leniencies of a response; usually empty.
 #[inline]
@@ -32,11 +34,32 @@ const fn leniency(notice: Notice) -> Leniency {
     }
 }
 
+/// The leniencies of messages on a WebSocket; usually empty.
+#[inline]
+pub(crate) fn socket_leniencies(notices: ws::Notices) -> Leniencies {
+    let mut leniencies = Leniencies::default();
+    if notices != ws::Notices::default() {
+        for notice in notices.iter() {
+            leniencies.insert(socket_leniency(notice));
+        }
+    }
+    leniencies
+}
+
+const fn socket_leniency(notice: ws::Notice) -> Leniency {
+    match notice {
+        ws::Notice::LongLength => Leniency::WebSocketLongLength,
+        ws::Notice::Excess => Leniency::WebSocketExcess,
+        ws::Notice::FinalBlock => Leniency::WebSocketFinalBlock,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{leniencies, leniency};
+    use super::{leniencies, leniency, socket_leniency};
     use drumfire_http1::{Notice, Notices};
     use drumfire_measure::{Leniencies, Leniency};
+    use drumfire_websocket as ws;
 
     /// Both crates print these names, so the names must be equal.
     #[test]
@@ -44,10 +67,13 @@ mod tests {
         for notice in Notice::ALL {
             assert_eq!(notice.name(), leniency(notice).name());
         }
+        for notice in ws::Notice::ALL {
+            assert_eq!(notice.name(), socket_leniency(notice).name());
+        }
         // The others concern event streams.
         let of_streams = [Leniency::UnendedEvent, Leniency::UnmarkedEnd];
-        let of_http1 = Leniency::ALL.iter().filter(|one| !of_streams.contains(one));
-        assert_eq!(Notice::ALL.len(), of_http1.count());
+        let others = Leniency::ALL.iter().filter(|one| !of_streams.contains(one));
+        assert_eq!(Notice::ALL.len() + ws::Notice::ALL.len(), others.count());
     }
 
     #[test]

@@ -29,6 +29,16 @@ pub const STREAMS_PER_TURN: u32 = 256;
 /// server that sends faster than we read must not occupy the loop.
 pub const RECEIVES_PER_TURN: u32 = 16;
 
+/// Bytes that wait on a WebSocket for the server to read, beyond which only the latest ping is
+/// answered.
+pub const PONG_BYTES: usize = 64 * 1024;
+
+/// Messages of a WebSocket that are kept between two steps for the next one that receives.
+pub const INBOX_MESSAGES: usize = 1000;
+
+/// Bytes of the messages that a WebSocket keeps between two steps.
+pub const INBOX_BYTES: usize = 1024 * 1024;
+
 /// The time within which a connection must show activity, if a stream on it timed out and nothing
 /// arrived since the stream was sent. Equal to the ping timeout of gRPC's clients.
 pub const DOUBT_MAX: Nanos = Nanos::from_secs(20);

@@ -22,6 +22,7 @@ mod metadata;
 mod render;
 mod request;
 mod route;
+mod socket;
 mod stream;
 mod varying;
 
@@ -32,12 +33,14 @@ pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials};
 pub(crate) use request::{ExchangeKind, Form, Request, form};
 pub use route::certificates;
 pub(crate) use route::{Place, Route, Routes, Seals, place, route, routes_of, tls_config};
+pub(crate) use socket::SocketRequest;
 pub(crate) use stream::{
     CallRequest, MessageRequest, StreamHead, authority, message_count, too_large,
 };
 pub(crate) use varying::{Parts, VaryingRequest};
 
 use crate::id::{LaneId, PoolId};
+use crate::protocol::Protocol;
 use drumfire_net::{ResolveError, Resolved, TlsConfig, TlsMaterial};
 use drumfire_placement::Placement;
 use drumfire_plan::{
@@ -83,6 +86,8 @@ pub struct PreparedPool {
     pub(crate) requests: Vec<Request>,
     /// The routes to the pool's targets; each becomes a lane.
     pub(crate) routes: Vec<Route>,
+    /// The lanes whose connections are WebSockets.
+    pub(crate) socket_lanes: Vec<LaneId>,
     /// The index of the TLS settings for the pool's proxy, if the connection to it uses TLS.
     proxy_tls: Option<usize>,
     /// The pool's certificates, which may be renewed during the run: connections that are opened
@@ -179,6 +184,11 @@ pub fn prepare(
             connections: placement.connections(usize::from(index)),
             steps,
             requests,
+            socket_lanes: (0..)
+                .zip(&list)
+                .filter(|(_, route)| route.protocol.is_socket())
+                .map(|(index, _)| LaneId(index))
+                .collect(),
             routes: list,
             proxy_tls,
             material: routes.material,
@@ -200,16 +210,17 @@ fn requests_of(
     pool: &Pool,
     routes: &[Route],
 ) -> Result<(Vec<Arc<str>>, Vec<Request>), PrepareError> {
-    let by_origin: HashMap<&Origin, u16> = routes
+    let by_origin: HashMap<(&Origin, Protocol), u16> = routes
         .iter()
         .enumerate()
-        .map(|(index, route)| (&route.origin, index as u16))
+        .map(|(index, route)| ((&route.origin, route.protocol), index as u16))
         .collect();
     let mut steps: Vec<Arc<str>> = Vec::new();
     let mut by_name: HashMap<&str, u16> = HashMap::new();
     let mut requests = Vec::with_capacity(pool.requests.len());
     for request in &pool.requests {
-        let route = by_origin[&request.url.origin];
+        let protocol = Protocol::for_request(pool, request);
+        let route = by_origin[&(&request.url.origin, protocol)];
         let step = *by_name.entry(&request.step).or_insert_with(|| {
             // Steps beyond the last index share it; the summary distinguishes far fewer.
             if steps.len() < usize::from(u16::MAX) {

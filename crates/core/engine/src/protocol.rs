@@ -4,13 +4,17 @@
 //! Another protocol needs a variant here and a wire. Each property below is an exhaustive `match`,
 //! so that the compiler requires a value for the new variant.
 
-use drumfire_plan::{HttpVersion, Pool};
+use drumfire_plan::{HttpRequest, HttpVersion, Pool};
 
 /// The protocol of a pool's connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Protocol {
     Http1,
     Http2,
+    /// A WebSocket, opened over HTTP/1.1.
+    WebSocket,
+    /// A WebSocket on a stream of HTTP/2, which has the connection for itself (RFC 8441).
+    WebSocketStream,
 }
 
 impl Protocol {
@@ -25,12 +29,29 @@ impl Protocol {
         }
     }
 
+    /// The protocol of a request of a pool.
+    pub(crate) const fn for_request(pool: &Pool, request: &HttpRequest) -> Self {
+        match (&request.socket, pool.http.version) {
+            (None, _) => Self::for_pool(pool),
+            (Some(_), HttpVersion::Http1) => Self::WebSocket,
+            (Some(_), HttpVersion::Http2) => Self::WebSocketStream,
+        }
+    }
+
+    /// Whether the protocol is that of WebSockets.
+    pub(crate) const fn is_socket(self) -> bool {
+        match self {
+            Self::Http1 | Self::Http2 => false,
+            Self::WebSocket | Self::WebSocketStream => true,
+        }
+    }
+
     /// Whether a connection carries one exchange at a time, and so belongs to the exchange that
     /// waits for it.
     #[inline]
     pub(crate) const fn is_exclusive(self) -> bool {
         match self {
-            Self::Http1 => true,
+            Self::Http1 | Self::WebSocket | Self::WebSocketStream => true,
             Self::Http2 => false,
         }
     }
@@ -39,8 +60,8 @@ impl Protocol {
     #[inline]
     pub(crate) const fn has_streams(self) -> bool {
         match self {
-            Self::Http1 => false,
-            Self::Http2 => true,
+            Self::Http1 | Self::WebSocket => false,
+            Self::Http2 | Self::WebSocketStream => true,
         }
     }
 
@@ -49,15 +70,15 @@ impl Protocol {
     pub(crate) const fn has_absolute_form(self) -> bool {
         match self {
             Self::Http1 => true,
-            Self::Http2 => false,
+            Self::Http2 | Self::WebSocket | Self::WebSocketStream => false,
         }
     }
 
     /// The protocol's name in ALPN (RFC 7301).
     pub(crate) const fn alpn(self) -> &'static [u8] {
         match self {
-            Self::Http1 => b"http/1.1",
-            Self::Http2 => b"h2",
+            Self::Http1 | Self::WebSocket => b"http/1.1",
+            Self::Http2 | Self::WebSocketStream => b"h2",
         }
     }
 
@@ -65,8 +86,8 @@ impl Protocol {
     /// (RFC 9113 section 3.3).
     pub(crate) const fn must_be_agreed(self) -> bool {
         match self {
-            Self::Http1 => false,
-            Self::Http2 => true,
+            Self::Http1 | Self::WebSocket => false,
+            Self::Http2 | Self::WebSocketStream => true,
         }
     }
 
@@ -74,8 +95,8 @@ impl Protocol {
     /// 3.4).
     pub(crate) const fn server_speaks_first(self) -> bool {
         match self {
-            Self::Http1 => false,
-            Self::Http2 => true,
+            Self::Http1 | Self::WebSocket => false,
+            Self::Http2 | Self::WebSocketStream => true,
         }
     }
 }

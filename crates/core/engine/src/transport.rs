@@ -65,13 +65,13 @@ use crate::id::{ExchangeId, LaneId, Shard, ShareId};
 use crate::prepare::Lookup;
 use crate::timers::Timers;
 use crate::wire::{
-    Cancelled, ConnectionNote, Dropped, Handle, Handler, Input, Phase, Port, Seen, Submitted,
+    Cancelled, ConnectionNote, Dropped, Handle, Handler, Input, Lent, Phase, Port, Seen, Submitted,
     Underway, WireProtocol, each,
 };
 use drumfire_measure::Closing;
 use drumfire_net::{Io, Slot};
 use drumfire_plan::Origin;
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Random};
 use std::net::SocketAddr;
 
 /// A worker's exchanges of a pool on their way, and its connections.
@@ -100,7 +100,7 @@ impl Transport {
             connections: Connections::new(lanes, shard, seed),
             underway: Underway::default(),
             pending: Pending::default(),
-            input: Input::new(),
+            input: Input::new(Random::new(seed, shard.index.into(), 0, 0)),
             further: Further::Expected,
             has_waited: false,
             origins: Origins::default(),
@@ -242,7 +242,8 @@ impl Transport {
         };
         let mut port = Port::new(cx.io, slot);
         let (submitted, is_spent) = each!(wire, it => {
-            let submitted = it.submit(&mut port, id, &lane.settings, cx.handler, now);
+            let lent = Lent { settings: &lane.settings, input: &mut self.input };
+            let submitted = it.submit(&mut port, id, lent, cx.handler, now);
             self.pending.note_request(slot, listed, it.outgoing());
             (submitted, it.is_spent())
         });
@@ -257,6 +258,10 @@ impl Transport {
             Submitted::GivenUp => {}
             Submitted::Full => {
                 self.has_waited = true;
+                return self.wait(cx, id, share, now);
+            }
+            Submitted::Stale => {
+                connection.hang_up(cx, slot, Closing::Left);
                 return self.wait(cx, id, share, now);
             }
         }
@@ -363,6 +368,23 @@ impl Transport {
             self.fill(cx, share, since.unwrap_or(now));
             let change = self.connections.dial_if_needed(cx, share, now);
             self.follow(cx, change);
+        }
+    }
+
+    /// Closes the connection of a share that carries no exchange, because its user needs it no more.
+    /// The next exchange opens another.
+    pub(crate) fn hang_up<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        share: ShareId,
+    ) {
+        let slot = self.connections.shares[share].slot;
+        let connection = &mut self.connections.slots[slot];
+        let is_used = connection
+            .wire()
+            .is_some_and(|wire| wire.is_idle() && wire.carried() > 0);
+        if is_used {
+            connection.hang_up(cx, slot, Closing::Left);
         }
     }
 

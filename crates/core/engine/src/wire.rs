@@ -32,6 +32,7 @@ mod http1;
 mod http2;
 mod port;
 mod settings;
+mod socket;
 mod underway;
 
 pub(crate) use answers::{
@@ -42,21 +43,22 @@ pub(crate) use contract::WireProtocol;
 pub(crate) use fields::Fields;
 pub(crate) use handler::{
     Ahead, Chunk, ConnectionNote, End, Extra, FIELDS_TOO_LARGE, GivenUp, Handler, Life, Opening,
-    Pump, Resend, Seen, Then, Whole, WireEvent,
+    Pump, Resend, Seen, SocketMessage, SocketTask, Then, Whole, WireEvent,
 };
 pub(crate) use port::{Input, Port};
-pub(crate) use settings::{Patience, Settings, Terms};
+pub(crate) use settings::{Lent, Patience, Settings, Terms};
 pub(crate) use underway::{Cancelled, Handle, Phase, Underway};
 
 use self::http1::Http1;
 use self::http2::Http2;
+use self::socket::Socket;
 use crate::id::ExchangeId;
 use crate::protocol::Protocol;
 use drumfire_net::Io;
 use drumfire_units::Nanos;
 
 /// An open connection's protocol, with its state. The state of HTTP/1.1 is stored in the slot, the
-/// state of HTTP/2 in a box: a slot must be small, and a worker has many with HTTP/1.1.
+/// states of HTTP/2 and of WebSockets in a box: a slot must be small, and a worker has many with HTTP/1.1.
 ///
 /// `Wire` implements [`WireProtocol`] by forwarding each call. On the two paths of every request,
 /// where an exchange is put on a wire and where it is read, the transport uses `each!` instead,
@@ -65,15 +67,17 @@ use drumfire_units::Nanos;
 pub(crate) enum Wire {
     Http1(Http1),
     Http2(Box<Http2>),
+    Socket(Box<Socket>),
 }
 
-/// Evaluates the same expression for either protocol of a wire, so that each protocol has separate
+/// Evaluates the same expression for each protocol of a wire, so that each protocol has separate
 /// inlined code.
 macro_rules! each {
     ($wire:expr, $it:ident => $act:expr) => {
         match $wire {
             $crate::wire::Wire::Http1($it) => $act,
             $crate::wire::Wire::Http2($it) => $act,
+            $crate::wire::Wire::Socket($it) => $act,
         }
     };
 }
@@ -85,6 +89,8 @@ impl Wire {
         match settings.protocol {
             Protocol::Http1 => Self::Http1(Http1::new(now, connect)),
             Protocol::Http2 => Self::Http2(Box::new(Http2::new(settings))),
+            Protocol::WebSocket => Self::Socket(Box::new(Socket::new(now))),
+            Protocol::WebSocketStream => Self::Socket(Box::new(Socket::on_stream(settings, now))),
         }
     }
 }
@@ -211,11 +217,11 @@ impl WireProtocol for Wire {
         &mut self,
         port: &mut Port<'_, I>,
         id: ExchangeId,
-        settings: &Settings,
+        lent: Lent<'_>,
         handler: &mut H,
         now: Nanos,
     ) -> Submitted {
-        each!(self, it => it.submit(port, id, settings, handler, now))
+        each!(self, it => it.submit(port, id, lent, handler, now))
     }
 
     #[inline]

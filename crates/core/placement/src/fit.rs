@@ -272,6 +272,7 @@ mod tests {
             data: None,
             call: None,
             events: None,
+            socket: None,
             expect: None,
             inspection: None,
             method: Method::parse("GET").unwrap(),

@@ -1,6 +1,8 @@
 //! HTTP requests and the settings of their transport.
 
-use crate::{Call, EventStream, Expect, Header, Inspection, Life, Method, RequestData, Url};
+use crate::{
+    Call, EventStream, Expect, Header, Inspection, Life, Method, RequestData, Url, WebSocket,
+};
 use drumfire_units::{ByteSize, Nanos};
 use std::sync::Arc;
 
@@ -31,6 +33,9 @@ pub struct HttpRequest {
     pub timeout: Option<Nanos>,
     /// How the response is read as an event stream; `None` if it is read as one body. Not for calls.
     pub events: Option<EventStream>,
+    /// What the request does on a WebSocket; `None` for requests of HTTP. Then `url` and `headers`
+    /// belong to the opening handshake, and the body is the message.
+    pub socket: Option<Arc<WebSocket>>,
     /// The statuses that are ok, if they differ from the pool's.
     pub expect: Option<Expect>,
     /// The checks of the response beyond its status, and the values taken from it; not for calls.

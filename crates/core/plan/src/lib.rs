@@ -42,6 +42,7 @@ mod users;
 mod value;
 mod variables;
 mod warmup;
+mod websocket;
 
 pub use arrivals::{Arrivals, ArrivalsError, Shape};
 pub use call::{
@@ -91,5 +92,8 @@ pub use users::UserSteps;
 pub use value::{Condition, Value};
 pub use variables::{ValueForm, VariableId, Variables};
 pub use warmup::Warmup;
+pub use websocket::{
+    CLOSE_REASON_MAX, Deflate, MessageKind, Receive, ReceiveUntil, SocketAct, WebSocket,
+};
 // Random values of requests are a part of the plan.
 pub use drumfire_units::Random;

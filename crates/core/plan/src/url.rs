@@ -270,7 +270,9 @@ fn split_scheme(text: &str) -> Result<(Scheme, &str), UrlError> {
         let scheme = Scheme::named(name).ok_or_else(|| {
             // `htp`, `htpp`, `htps`
             let is_near = name.starts_with(['h', 'H']) && name.len() < 7;
+            let is_socket = ["ws", "wss"].iter().any(|it| name.eq_ignore_ascii_case(it));
             let right = match (is_near, name.ends_with(['s', 'S'])) {
+                _ if is_socket => "; for a WebSocket, use `drumfire ws`, or `connect` in a plan",
                 (true, true) => "; did you mean `https`?",
                 (true, false) => "; did you mean `http`?",
                 (false, _) => "; write http:// or https://",

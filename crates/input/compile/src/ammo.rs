@@ -100,6 +100,7 @@ impl AmmoRequests<'_> {
                 data: Some(data),
                 call: None,
                 events,
+                socket: None,
                 expect: looks.expect,
                 inspection: looks.inspection.clone(),
             });

@@ -50,6 +50,7 @@ pub(crate) fn silent(
         data: None,
         call: None,
         events: None,
+        socket: None,
         expect: None,
         inspection: None,
         method: verb,

@@ -36,6 +36,7 @@ use crate::requests::RequestCompiler;
 use crate::scenario::{Scenario, choice, scenario};
 use crate::schema;
 use crate::scope::{Scope, is_on};
+use crate::sockets;
 use crate::target::{self, CallTarget};
 use crate::template_scope::TemplateScope;
 use crate::trace::traced;
@@ -267,6 +268,7 @@ fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
         }
         pool.settings.fill(&document.defaults);
         pool.stop.fill(&document.stop);
+        sockets::keep_apart(pool);
     }
     pools
 }
@@ -334,7 +336,7 @@ fn calls(
                 // `add_calls` has already noted its flaws.
                 let _made = ammo::add_calls(&mut calls, written, request, may_read, made, scope);
             }
-            (Ask::Url { .. } | Ask::List { .. } | Ask::Llm(_), _) => {}
+            (Ask::Url { .. } | Ask::List { .. } | Ask::Llm(_) | Ask::Socket(_), _) => {}
         },
     );
     let mut made = server.into_pool();

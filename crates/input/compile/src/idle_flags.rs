@@ -105,10 +105,13 @@ fn by_reading(settings: &Settings, pool: &Pool) -> Vec<Excluded> {
     let reads = written.read.as_ref().filter(|text| text.value == "events");
     let max = written.max_events.as_ref().map(|count| count.place.clone());
     let has_calls = pool.requests.iter().any(|request| request.call.is_some());
-    let of_each = unread.clone().filter(|_| !has_calls);
+    let sockets = pool.requests.iter().filter_map(|it| it.socket.as_deref());
+    let has_receivers = sockets.into_iter().any(|it| it.receive().is_some());
+    let of_each = unread.clone().filter(|_| !has_calls && !has_receivers);
+    let gap = unread.clone().or(gap).filter(|_| !has_receivers);
     let keys = [
         (reads.map(|text| text.place.clone()), unread.clone()),
-        (place(&written.gap_timeout), unread.clone().or(gap)),
+        (place(&written.gap_timeout), gap),
         (place(&written.stream_duration), unread.clone().or(duration)),
         (max, unread),
         (first_place(&settings.http.expect.each).cloned(), of_each),
@@ -149,12 +152,16 @@ impl StreamLimits {
 
 /// Why a pool has no event streams.
 fn unread(pool: &Pool) -> String {
-    match pool.requests.iter().all(|request| request.call.is_some()) {
-        true => "the messages of a call are read one by one anyway; leave it out".to_owned(),
-        false => "no response is read with `read: events`; add it to the pool or to its requests, \
-                  or leave this out"
-            .to_owned(),
-    }
+    let all = |is: fn(&HttpRequest) -> bool| pool.requests.iter().all(is);
+    let why = if all(|request| request.call.is_some()) {
+        "the messages of a call are read one by one anyway; leave it out"
+    } else if all(|request| request.socket.is_some()) {
+        "the requests on this WebSocket have no use for it; leave it out"
+    } else {
+        "no response is read with `read: events`; add it to the pool or to its requests, or leave \
+         this out"
+    };
+    why.to_owned()
 }
 
 /// Settings for kept connections, which have no effect if connections are not kept, and

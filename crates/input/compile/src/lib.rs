@@ -47,6 +47,7 @@ mod scenario;
 mod schema;
 mod scope;
 mod script;
+mod sockets;
 mod taken;
 mod target;
 mod template_scope;

@@ -24,7 +24,7 @@ use crate::taken::Recorded;
 use crate::template_scope::TemplateScope;
 use drumfire_data::Sources;
 use drumfire_document::{
-    EachSettings, ExpectSettings as Written, Field, Place, Pool, Request, Text,
+    Ask, EachSettings, ExpectSettings as Written, Field, Place, Pool, Request, Text,
 };
 use drumfire_extract::{Check, Expectation, Extractor, MessageRules, Rules, Sampled, Share, Take};
 use drumfire_plan::{Expect, Inspection, MismatchKind};
@@ -176,8 +176,11 @@ fn refuse_message_rules(request: &Request, scope: &mut Scope<'_>) {
     }
 }
 
-/// Whether the response of a request has messages, which are events or replies.
+/// Whether a request receives messages: events, replies, or messages of a WebSocket.
 fn has_messages(request: &Request, pool: &Pool) -> bool {
+    if let Ask::Socket(socket) = &request.ask {
+        return socket.receive.is_some();
+    }
     let read = request.events.read.as_ref();
     let read = read.or(pool.settings.events.read.as_ref());
     request.ask.is_call() || read.is_some_and(|way| way.value == "events")

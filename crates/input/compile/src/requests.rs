@@ -21,6 +21,7 @@ use crate::events::events;
 use crate::looks::{ALGORITHMS, Looks, looks};
 use crate::made::{Made, Supply};
 use crate::scope::Scope;
+use crate::sockets;
 use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
 use crate::transport::span;
@@ -43,6 +44,8 @@ pub(crate) struct RequestCompiler<'a> {
     target: Option<Url>,
     /// The pool's fields and body, after the first request has compiled them.
     common: Option<Common>,
+    /// The URL of the last WebSocket that a request opens.
+    connected: Option<Url>,
 }
 
 /// The fields and the body of a pool, for requests that lack their own. They are compiled once and
@@ -61,6 +64,7 @@ impl<'a> RequestCompiler<'a> {
             pool,
             target,
             common: None,
+            connected: None,
         }
     }
 
@@ -95,7 +99,13 @@ impl<'a> RequestCompiler<'a> {
             Some(common) => common,
             None => self.common(may_read, scope),
         };
-        self.add_with(&common, request, may_read, made, scope);
+        match &request.ask {
+            Ask::Socket(_) => {
+                // If this returns `None`, a mistake was noted.
+                let _made = self.add_socket(&common, request, may_read, made, scope);
+            }
+            _ => self.add_with(&common, request, may_read, made, scope),
+        }
         self.common = Some(common);
     }
 
@@ -133,9 +143,9 @@ impl<'a> RequestCompiler<'a> {
                 (method, asked.into_iter().map(Listed::from).collect())
             }
             Ask::List { method, file } => (method, self.listed(file, &templates, scope)),
-            // Pools with calls are compiled elsewhere, ammo is handled above, and a prompt that is
-            // left had a mistake.
-            Ask::Call(_) | Ask::Ammo(_) | Ask::Llm(_) => return,
+            // Pools with calls are compiled elsewhere, ammo and sockets are handled above, and a prompt
+            // that is left had a mistake.
+            Ask::Call(_) | Ask::Ammo(_) | Ask::Socket(_) | Ask::Llm(_) => return,
         };
         let method = scope.found.ok(&method.place, Method::parse(&method.value));
         let mut fields = own_fields(request, may_read, self.pool, scope);
@@ -170,6 +180,7 @@ impl<'a> RequestCompiler<'a> {
                 data: (!data.is_fixed()).then_some(data),
                 call: None,
                 events,
+                socket: None,
                 timeout,
                 expect: looks.expect,
                 inspection: looks.inspection,
@@ -180,6 +191,74 @@ impl<'a> RequestCompiler<'a> {
             };
             made.add_request(request, supply, place);
         }
+    }
+
+    /// Compiles a request on a WebSocket, and adds it. A request that opens none goes to the origin of
+    /// the last one that does. `None` after a mistake was noted, or for another request.
+    fn add_socket(
+        &mut self,
+        common: &Common,
+        request: &Request,
+        may_read: &TemplateScope,
+        made: &mut Made,
+        scope: &mut Scope<'_>,
+    ) -> Option<()> {
+        let Ask::Socket(written) = &request.ask else {
+            return None;
+        };
+        let own = request.data.templates.as_ref();
+        let language = own.or(self.pool.settings.templates.as_ref());
+        let templates = Templates::in_language(language, may_read, scope);
+        let mut fields = HeaderFields::default();
+        let place = &request.ask.text().place;
+        let asked = match &written.connect {
+            Some(url) => {
+                fields = own_fields(request, may_read, self.pool, scope);
+                fields.fill(&common.fields);
+                sockets::check_fields(&fields, &url.place, scope);
+                let asked = self.asked(&sockets::over_http(url), &templates, scope);
+                self.connected = asked.as_ref().map(|asked| asked.url.clone());
+                asked
+            }
+            None => self.connected.clone().map(Asked::fixed),
+        };
+        let body = WrittenBody {
+            payload: written.send.as_ref(),
+            lines: &None,
+            order: None,
+        };
+        let content = templates.content(body, &fields, scope);
+        let socket = sockets::socket(written, request, self.pool, &content, scope);
+        let looks = sockets::looks(written, request, self.pool, may_read, scope);
+        let (asked, socket) = (asked?, socket?);
+        let timeout = sockets::timeout(request, &socket, scope);
+        let mut varying = RequestTemplates::default().with_fields(fields.varying);
+        if let Some(bodies) = content.varying {
+            varying = varying.with_body(bodies);
+        }
+        let data = with_url(varying, asked.template, asked.origin);
+        let supply = Supply::of_templates(&data);
+        let data = Arc::new(data) as Arc<dyn RequestData>;
+        let request = HttpRequest {
+            step: match (&request.name, sockets::usual_name(written)) {
+                (Some(name), _) => name.value.clone(),
+                (None, Some(name)) => name.to_owned(),
+                (None, None) => asked.step,
+            },
+            data: (!data.is_fixed()).then_some(data),
+            call: None,
+            events: None,
+            socket: Some(Arc::new(socket)),
+            timeout,
+            expect: None,
+            inspection: looks.inspection,
+            method: Method::get(),
+            headers: fields.fixed,
+            body: content.body,
+            url: asked.url,
+        };
+        made.add_request(request, supply, place);
+        Some(())
     }
 
     /// Parses the URL of a request: a whole URL, or a path at the pool's target. Returns `None`
@@ -359,7 +438,11 @@ fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope:
 /// refused, because the path would be lost.
 fn target(pool: &Pool, scope: &mut Scope<'_>) -> Option<Url> {
     let text = pool.settings.reach.target.as_ref()?;
-    let url = scope.found.ok(&text.place, Url::parse(&text.value))?;
+    let url = match sockets::are_in(pool) {
+        true => Url::parse(&sockets::over_http(text).value),
+        false => Url::parse(&text.value),
+    };
+    let url = scope.found.ok(&text.place, url)?;
     if url.target != "/" {
         let message = format!(
             "the target has a path, `{}`; move it to the requests",

@@ -87,6 +87,7 @@ pub(crate) fn scenario(
         steps: Vec::new(),
         counters: 0,
         nested: 0,
+        has_connect: false,
         scope,
     };
     let (mut starts, mut is_sound) = (Vec::new(), true);
@@ -95,6 +96,7 @@ pub(crate) fn scenario(
     for (scenario, number) in written.iter().zip(0..) {
         starts.push(builder.place());
         let first = builder.made.requests.len();
+        builder.has_connect = false;
         builder.steps(&scenario.steps, &mut templates.clone());
         builder.steps.push(Step::End);
         let message = "there is nothing to send; give at least one request";
@@ -196,6 +198,8 @@ struct Builder<'a, 's, Add> {
     counters: u16,
     /// The nesting depth of the current steps.
     nested: u32,
+    /// Whether a step of the scenario so far opens a WebSocket.
+    has_connect: bool,
     scope: &'a mut Scope<'s>,
 }
 
@@ -270,9 +274,21 @@ where
         self.steps.extend(step);
     }
 
+    /// Notes a step on a WebSocket that no earlier step of the scenario opens.
+    fn connect(&mut self, ask: &Ask) {
+        let Ask::Socket(socket) = ask else {
+            return;
+        };
+        self.has_connect |= socket.connect.is_some();
+        let message = "no earlier step opens a WebSocket; write one such as `connect: /chat`";
+        let found = &mut self.scope.found;
+        found.add_if(!self.has_connect, &ask.text().place, message);
+    }
+
     /// Builds a step that sends a request. A step whose request has mistakes is left out.
     fn request(&mut self, step: &RequestStep, templates: &mut TemplateScope) {
         let next = self.made.requests.len();
+        self.connect(&step.request.ask);
         refuse_step(&step.request.ask, self.scope);
         if let Ask::List { file, .. } = &step.request.ask {
             let message = "a list of URLs can't be a step; write its requests one by one";
@@ -285,7 +301,12 @@ where
             self.scope.found.add(&weight.place, message);
         }
         let takes = templates.declare_taken(&step.request.take);
-        let (retry, on_failure) = on_failure(step.on_fail.as_ref(), self.scope);
+        let usual = match step.request.ask {
+            // After a failure, the messages of a conversation do not fit any more.
+            Ask::Socket(_) => OnFailure::EndIteration,
+            _ => OnFailure::default(),
+        };
+        let (retry, on_failure) = on_failure(step.on_fail.as_ref(), usual, self.scope);
         if self.made.requests.len() > next {
             self.steps.push(Step::Request {
                 request: next as u32,
@@ -411,9 +432,13 @@ where
 /// The consequence of a request's failure for its iteration, such as `retry(2,1s) end_iteration`;
 /// the default has no effect. The iteration continues after a failure unless the text sets another
 /// consequence, also after retries that failed.
-fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> (Retry, OnFailure) {
+fn on_failure(
+    written: Option<&Text>,
+    usual: OnFailure,
+    scope: &mut Scope<'_>,
+) -> (Retry, OnFailure) {
     let Some(text) = written else {
-        return Default::default();
+        return (Retry::default(), usual);
     };
     let (retry, then) = match text.value.trim().strip_prefix("retry") {
         Some(rest) => match rest.trim_start().split_once(')') {

@@ -458,7 +458,7 @@ impl<'a> Templates<'a> {
 
 impl Asked {
     /// The request for a URL without a template, reported under the URL's text.
-    fn fixed(url: Url) -> Self {
+    pub(crate) fn fixed(url: Url) -> Self {
         Self {
             template: None,
             origin: None,

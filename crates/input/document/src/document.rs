@@ -18,12 +18,14 @@ mod feed;
 mod phase;
 mod request;
 mod scenario;
+mod socket;
 
 pub use ammo::Ammo;
 pub use feed::{Feed, FeedRows};
 pub use phase::Phase;
 pub use request::{Ask, Data, Request};
 pub use scenario::{Branch, Loop, RequestStep, Scenario, Step};
+pub use socket::Socket;
 
 use crate::keys::fields::table;
 use crate::keys::{Flag, Group};

@@ -9,7 +9,7 @@
 //! flags itself.
 
 use crate::diagnostic::Findings;
-use crate::form::{AmmoKeys, BODY, Coding, DATA, FeedKeys, RequestKeys};
+use crate::form::{AmmoKeys, BODY, Coding, DATA, FeedKeys, RequestKeys, SEND, SocketKeys};
 use crate::keys::fields::{Fields as _, read_fields};
 use crate::keys::node::Node;
 use crate::keys::{DocumentKey, KeyValue};
@@ -17,8 +17,8 @@ pub use crate::keys::{Flag, Group, Number, On};
 use crate::{
     CallOptions, CommonBody, CommonFields, Connections, Diagnostic, Document, EachSettings,
     EventSettings, ExpectSettings, Generator, Http, LlmSettings, LlmTrace, Load, Monitoring,
-    Outputs, Place, Placed, ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream, Text,
-    TimeoutSettings, TlsSettings,
+    Outputs, Place, Placed, ReachSettings, Reflection, SchemaSource, Settings, SocketSettings,
+    Stop, Stream, Text, TimeoutSettings, TlsSettings,
 };
 use drumfire_plan::secret;
 
@@ -61,6 +61,9 @@ const fn held(
 /// The tables of keys that flags set, in the order of help.
 const TABLES: &[Table] = &[
     table(IN_REQUEST, RequestKeys::KEYS),
+    table(IN_REQUEST, SEND.keys),
+    table(IN_REQUEST, SocketKeys::KEYS),
+    table(IN_POOL, SocketSettings::KEYS),
     table(IN_POOL, CommonFields::KEYS),
     table(IN_POOL, BODY.keys),
     table(IN_POOL, CommonBody::KEYS),
@@ -309,10 +312,11 @@ mod tests {
     use crate::form::print;
     use std::collections::HashSet;
 
-    const COMMANDS: [On; 7] = [
+    const COMMANDS: [On; 8] = [
         On::HTTP,
         On::LLM,
         On::GRPC,
+        On::WS,
         On::RUN,
         On::ATTACH,
         On::REPORT,
@@ -381,9 +385,10 @@ mod tests {
                 );
             }
             for row in &rows {
-                let others = row.flag.excludes.iter().chain(&row.flag.needs);
+                let needs = row.flag.needs.filter(|_| on != On::WS);
+                let others = row.flag.excludes.iter().copied().chain(needs);
                 for other in others {
-                    assert!(seen.contains(*other), "{:?}", row.flag);
+                    assert!(seen.contains(other), "{:?}", row.flag);
                 }
             }
         }
@@ -405,7 +410,7 @@ mod tests {
         let name = |key| of_key(key).map(|row| row.flag.name());
         assert_eq!(name("interval"), Some("--interval"));
         assert_eq!(name("stream.interval"), Some("--stream-interval"));
-        assert_eq!(name("pace"), None);
+        assert_eq!(name("pace"), Some("--every"));
         for (flag, setting) in [
             ("-k", "tls.insecure"),
             ("--http2", "http: 2"),

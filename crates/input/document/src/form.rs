@@ -26,6 +26,7 @@ mod scenario;
 mod secrets;
 mod setting;
 mod setup_values;
+mod socket;
 mod toml;
 
 use crate::diagnostic::Findings;
@@ -38,18 +39,19 @@ use crate::{Bare, Diagnostic, Environment};
 use crate::{
     CallOptions, CommonBody, CommonFields, Connections, Document, EachSettings, EventSettings,
     ExpectSettings, Generator, Http, Kept, LlmSettings, LlmTrace, Load, Monitoring, Outputs,
-    Payload, Place, Placed, Pool, ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream,
-    Text, TimeoutSettings, TlsSettings,
+    Payload, Place, Placed, Pool, ReachSettings, Reflection, SchemaSource, Settings,
+    SocketSettings, Stop, Stream, Text, TimeoutSettings, TlsSettings,
 };
 pub(crate) use ammo::AmmoKeys;
 pub(crate) use feeds::Keys as FeedKeys;
 use multipart::PartKeys;
-pub(crate) use payload::{BODY, CallPayload, DATA};
+pub(crate) use payload::{BODY, CallPayload, DATA, SEND};
 use reference::References;
 use request::Verbs;
 pub(crate) use request::{Coding, Keys as RequestKeys};
 use scenario::{ScenarioKeys, StepKeys};
 pub use setting::Setting;
+pub(crate) use socket::{SendPayload, SocketKeys};
 
 /// The version of the form.
 const VERSION: &str = "1";
@@ -201,7 +203,7 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
 /// All possible keys of a document, in tables for the manual.
 #[must_use]
 pub fn key_tables() -> Vec<KeyTable> {
-    let tables: [(&str, &[&[DocumentKey]]); 30] = [
+    let tables: [(&str, &[&[DocumentKey]]); 31] = [
         ("plan", &[Root::KEYS, Document::KEYS]),
         ("stop", &[Stop::KEYS]),
         ("outputs", &[Outputs::KEYS]),
@@ -216,6 +218,10 @@ pub fn key_tables() -> Vec<KeyTable> {
         ("requests", &[Verbs::KEYS, RequestKeys::KEYS, Coding::KEYS]),
         ("messages", &[CallPayload::KEYS]),
         ("stream", &[Stream::KEYS]),
+        (
+            "websockets",
+            &[SocketKeys::KEYS, SendPayload::KEYS, SocketSettings::KEYS],
+        ),
         ("files of requests", &[AmmoKeys::KEYS]),
         ("expect", &[ExpectSettings::KEYS]),
         ("each", &[EachSettings::KEYS]),

@@ -27,7 +27,7 @@ mod settings;
 pub use diagnostic::{Diagnostic, Fault, Findings, Mark};
 pub use document::{
     Ammo, Ask, Branch, Data, Document, Feed, FeedRows, Loop, Phase, Pool, Request, RequestStep,
-    Scenario, Step,
+    Scenario, Socket, Step,
 };
 pub use environment::{Bare, Environment};
 pub use field::{Field, Fields};
@@ -37,5 +37,6 @@ pub use place::{Count, Place, Placed, Switch, Text};
 pub use settings::{
     CallOptions, CommonBody, CommonFields, Connections, EachSettings, EventSettings,
     ExpectSettings, Generator, Http, Kept, LlmSettings, LlmTrace, Load, Monitoring, Outputs,
-    ReachSettings, Reflection, SchemaSource, Settings, Stop, Stream, TimeoutSettings, TlsSettings,
+    ReachSettings, Reflection, SchemaSource, Settings, SocketSettings, Stop, Stream,
+    TimeoutSettings, TlsSettings,
 };

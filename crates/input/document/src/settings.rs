@@ -9,6 +9,7 @@ mod http;
 mod llm;
 mod load;
 mod outputs;
+mod socket;
 mod transport;
 
 pub use calls::{CallOptions, Reflection, SchemaSource, Stream};
@@ -16,6 +17,7 @@ pub use http::{CommonBody, CommonFields, EachSettings, EventSettings, ExpectSett
 pub use llm::{LlmSettings, LlmTrace};
 pub use load::{Generator, Load, Stop};
 pub use outputs::{Monitoring, Outputs};
+pub use socket::SocketSettings;
 pub use transport::{Connections, ReachSettings, TimeoutSettings, TlsSettings};
 
 use crate::Text;
@@ -47,6 +49,8 @@ table! {
         options: CallOptions,
         /// How the responses of HTTP requests are read.
         events: EventSettings,
+        /// How WebSockets are opened.
+        socket: SocketSettings,
         /// The fields of every request and every call.
         fields: CommonFields,
         /// The body of every HTTP request without its own.

@@ -149,6 +149,7 @@ fn get(url: &str) -> HttpRequest {
         data: None,
         call: None,
         events: None,
+        socket: None,
         expect: None,
         inspection: None,
     }

@@ -78,6 +78,8 @@ pub(crate) struct Far {
     pub(crate) state: FarState,
     /// Whether the first head has been answered with 100.
     pub(crate) continued: bool,
+    /// Whether the connection is a WebSocket: the server takes frames.
+    pub(crate) is_socket: bool,
     /// Whether an answer announced the end of the connection.
     pub(crate) last: bool,
     /// The HTTP/2 session, if the connection uses HTTP/2.

@@ -3,10 +3,12 @@
 /// One complete request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The head, with its empty line.
+    /// The head, with its empty line; empty for a frame of a WebSocket.
     pub head: &'a str,
-    /// The body.
+    /// The body, or the payload of a frame.
     pub body: &'a [u8],
+    /// The first byte of a frame, with its opcode; 0 for a request.
+    pub frame: u8,
     /// The number of the connection, from 0.
     pub connection: u64,
     /// The number of the request on the connection, from 0.
@@ -54,4 +56,23 @@ pub(crate) fn body_length(head: &str) -> usize {
     header(head, "content-length")
         .and_then(|value| value.parse().ok())
         .unwrap_or(0)
+}
+
+/// The length of the header of a client's frame, and of its payload (RFC 6455 section 5.2); `None`
+/// if the header is incomplete.
+pub(crate) fn frame_lengths(bytes: &[u8]) -> Option<(usize, usize)> {
+    let length = usize::from(*bytes.get(1)? & 0x7f);
+    let (more, length) = match length {
+        126 => (
+            2,
+            usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?)),
+        ),
+        127 => {
+            let length = u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?);
+            (8, usize::try_from(length).ok()?)
+        }
+        length => (0, length),
+    };
+    let header = 2 + more + 4;
+    (bytes.len() >= header).then_some((header, length))
 }

@@ -367,7 +367,8 @@ impl Handler for Desk {
 
     fn on_event(&mut self, id: ExchangeId, event: WireEvent<'_>, now: Nanos) -> Then {
         match event {
-            WireEvent::Interim => Then::GoOn,
+            // The client opens no WebSockets.
+            WireEvent::Interim | WireEvent::Message(_) => Then::GoOn,
             WireEvent::Head {
                 status,
                 fields,

@@ -244,6 +244,7 @@ fn first_request(origin: &Origin) -> HttpRequest {
         call: None,
         timeout: None,
         events: None,
+        socket: None,
         expect: None,
         inspection: None,
     }

@@ -15,6 +15,7 @@ use super::event_stream::EventState;
 use super::exchange::Exchange;
 use super::message_stream::{BrokenMessage, Framing, Inspected, MessageStream};
 use super::messages::OutgoingMessages;
+use super::socket::SocketState;
 use super::tools::Codecs;
 use crate::blame::{Failure, call_verdict, grpc_code};
 use crate::limits::BACKOFF_MIN;
@@ -40,6 +41,8 @@ pub(super) struct MessageState {
     pub(super) out: OutgoingMessages,
     /// The replies of a call.
     pub(super) replies: CallState,
+    /// The messages of a WebSocket.
+    pub(super) socket: SocketState,
     /// An event stream; `None` until the entry has had one.
     pub(super) events: Option<Box<EventState>>,
 }

@@ -26,9 +26,9 @@ use crate::id::ExchangeId;
 use crate::prepare::{Rendered, Request};
 use crate::wire::{
     Ahead, Chunk, ConnectionNote, End, FIELDS_TOO_LARGE, Fields, GivenUp, Handler, Opening, Pump,
-    Resend, Seen, Then, Whole, WireEvent,
+    Resend, Seen, SocketTask, Then, Whole, WireEvent,
 };
-use drumfire_measure::{AddressCounts, Figures, Outcome};
+use drumfire_measure::{AddressCounts, Figures, IsFirst, Outcome};
 use drumfire_units::Nanos;
 
 /// A worker's exchanges, and the interval for counts that belong to no exchange. Each call of the
@@ -77,6 +77,23 @@ impl Handler for ExchangeHandler<'_> {
     fn message(&self, id: ExchangeId) -> Option<&Rendered> {
         let (state, request) = self.state_of(id);
         state.outgoing.rendered(request)
+    }
+
+    fn socket(&self, id: ExchangeId) -> Option<SocketTask<'_>> {
+        let (state, request) = self.state_of(id);
+        Some(SocketTask {
+            request: request.socket()?,
+            message: state.outgoing.prepared_body(request),
+            step: request.step,
+        })
+    }
+
+    fn unasked(&mut self, step: u16, before: Nanos, now: Nanos) {
+        if self.exchanges.rules.measures(now) {
+            let messages = self.interval.messages_mut(step);
+            messages.received += 1;
+            messages.record_streamed(IsFirst::No, before, now);
+        }
     }
 
     #[inline]
@@ -174,6 +191,9 @@ impl Handler for ExchangeHandler<'_> {
             }
             WireEvent::End { leniencies } => {
                 self.with(id, now, |state, cx| state.end_message(cx, leniencies))
+            }
+            WireEvent::Message(message) => {
+                self.with(id, now, |state, cx| state.message(cx, &message))
             }
             WireEvent::Trailers { fields } => {
                 self.with(id, now, |state, cx| state.trailers(cx, fields))
@@ -349,7 +369,7 @@ impl<'a> ExchangeHandler<'a> {
     fn go_on(&mut self, id: ExchangeId, continuation: Continuation, now: Nanos) -> Then {
         match continuation {
             Continuation::GoOn => {
-                if self.exchanges.rules.event_limit_min.is_some() {
+                if self.exchanges.rules.part_limit_min.is_some() {
                     let deadline = self.exchanges.entry(id).exchange.account.times.deadline;
                     self.exchanges.note_deadline(deadline);
                 }

@@ -274,6 +274,7 @@ fn redirected(
         data: None,
         call: None,
         events: request.events,
+        socket: None,
         expect: request.expect,
         inspection: request.inspection.clone(),
     })

@@ -54,9 +54,9 @@ pub(super) struct Rules {
     pub(super) renders_late: bool,
     /// Whether any request has a different limit than the pool.
     has_limits: bool,
-    /// The shortest limit that begins when a part of a response arrives: of the time between two
-    /// events, or of a stream's duration; `None` without one.
-    pub(super) event_limit_min: Option<Nanos>,
+    /// The shortest limit that begins when a part of a response arrives ([`Request::part_limit`]);
+    /// `None` without one.
+    pub(super) part_limit_min: Option<Nanos>,
     /// How answers of language models are timed; `None` if no response is read as one.
     pub(super) answers: Option<AnswerRules>,
     /// Whether every exchange is judged only by its status, except for redirects.
@@ -90,10 +90,10 @@ impl Rules {
     pub(super) fn new(prepared: Arc<PreparedPool>) -> Self {
         let (pool, requests) = (prepared.pool(), &prepared.requests);
         let reading = Reading::for_pool(pool, requests);
-        let reads_messages = |request: &Request| request.is_call() || request.events().is_some();
+        let reads_messages = |request: &Request| {
+            request.is_call() || request.events().is_some() || request.socket().is_some()
+        };
         let has_messages = requests.iter().any(reads_messages);
-        let streams = requests.iter().filter_map(Request::events);
-        let limits = streams.map(|events| events.gap.min(events.duration));
         Self {
             measure_from: prepared.generator().warmup.span(),
             limit: pool.timeouts.total,
@@ -101,7 +101,7 @@ impl Rules {
             expect: pool.expect,
             has_limits: requests.iter().any(Request::has_limit),
             renders_late: requests.iter().any(Request::is_rendered_late),
-            event_limit_min: limits.filter(|limit| *limit < Nanos::MAX).min(),
+            part_limit_min: requests.iter().filter_map(Request::part_limit).min(),
             answers: requests
                 .iter()
                 .any(|request| request.answer().is_some())
@@ -202,7 +202,7 @@ impl Rules {
     pub(super) fn never_accepts(&self, request: &Request, status: u16) -> bool {
         match &request.kind {
             ExchangeKind::Call(call) => !(1..=16).any(|code| call.plan.expect.accepts(code)),
-            ExchangeKind::Response | ExchangeKind::Events(_) => {
+            ExchangeKind::Response | ExchangeKind::Events(_) | ExchangeKind::Socket(_) => {
                 self.judge_request(request, status) != Outcome::Ok
             }
         }

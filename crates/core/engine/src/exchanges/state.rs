@@ -13,8 +13,7 @@
 //!
 //! The request's [`Form`](crate::prepare::Form) selects the verbs of the request, and its
 //! [`ExchangeKind`] the verbs of the response. Each is matched once per verb, and the state for it
-//! exists in every exchange. Another kind (a socket) needs a variant of
-//! [`ExchangeKind`], an arm here, and a file with its state; the handler, the transport and the
+//! exists in every exchange. Another kind needs a variant of [`ExchangeKind`], an arm here, and a file with its state; the handler, the transport and the
 //! wires stay unchanged.
 
 use super::account;
@@ -27,9 +26,10 @@ use super::messages::OutgoingMessages;
 use super::outgoing::OutgoingRequest;
 use super::response::{self, ResponseState};
 use super::rules::Rules;
+use super::socket::{self, SocketState};
 use crate::blame::Failure;
 use crate::prepare::{ExchangeKind, Form, Request};
-use crate::wire::{Ahead, Chunk, Fields, Opening, Resend};
+use crate::wire::{Ahead, Chunk, Fields, Opening, Resend, SocketMessage};
 use drumfire_measure::{AnswerSample, Leniencies, Outcome, Side};
 use drumfire_plan::DataError;
 use drumfire_units::Nanos;
@@ -67,6 +67,12 @@ impl ExchangeState {
     #[inline]
     fn replies(&mut self) -> &mut CallState {
         &mut self.messages.get_or_insert_default().replies
+    }
+
+    /// The messages of a WebSocket.
+    #[inline]
+    fn socket(&mut self) -> &mut SocketState {
+        &mut self.messages.get_or_insert_default().socket
     }
 
     /// The event stream, with the parts that it is read with.
@@ -131,11 +137,19 @@ impl ExchangeState {
         connection: u32,
         unix_time: impl FnOnce() -> u64,
     ) -> Result<Option<Nanos>, DataError> {
-        if let ExchangeKind::Call(call) = &cx.request.kind {
-            self.replies().begin_attempt(call, cx.now);
-        }
-        self.outgoing
-            .render(&mut self.messages, cx, connection, unix_time)
+        let request = cx.request;
+        let until = match &request.kind {
+            ExchangeKind::Call(call) => {
+                self.replies().begin_attempt(call, cx.now);
+                None
+            }
+            ExchangeKind::Socket(socket) => self.socket().begin_attempt(socket, cx),
+            ExchangeKind::Response | ExchangeKind::Events(_) => None,
+        };
+        let rendered = self
+            .outgoing
+            .render(&mut self.messages, cx, connection, unix_time)?;
+        Ok(rendered.or(until))
     }
 
     /// The opening of the request's stream; `None` if the request has another form.
@@ -154,6 +168,9 @@ impl ExchangeState {
     #[inline]
     pub(super) fn taken(&mut self, cx: &mut KindContext<'_>, taken: usize) -> BodyStep {
         let request = cx.request;
+        if let ExchangeKind::Socket(socket) = &request.kind {
+            return SocketState::sent(socket, cx);
+        }
         match (&request.form, &mut self.messages) {
             (Form::Messages(request), Some(messages)) => messages.out.taken(request, cx, taken),
             _ => {
@@ -174,6 +191,9 @@ impl ExchangeState {
     /// Handles a timer that the exchange has set and that has fired.
     pub(super) fn timer(&mut self, cx: &mut KindContext<'_>) -> TimerStep {
         let request = cx.request;
+        if let ExchangeKind::Socket(request) = &request.kind {
+            return socket::timer(request, cx);
+        }
         match (&request.form, &mut self.messages) {
             (Form::Messages(request), Some(messages)) => messages.out.timer(request, cx),
             _ => TimerStep::Nothing,
@@ -192,7 +212,7 @@ impl ExchangeState {
                 let events = self.events();
                 events.is_none_or(|events| events::reads_body(events, &self.response))
             }
-            ExchangeKind::Call(_) => true,
+            ExchangeKind::Call(_) | ExchangeKind::Socket(_) => true,
         }
     }
 
@@ -213,6 +233,7 @@ impl ExchangeState {
             }
             ExchangeKind::Events(_) => self.event_response().head(cx, status, fields, ahead),
             ExchangeKind::Call(call) => self.replies().head(call, cx, status, fields, ahead),
+            ExchangeKind::Socket(_) => socket::head(cx, status, &fields),
         }
     }
 
@@ -229,6 +250,8 @@ impl ExchangeState {
             ExchangeKind::Response => self.response.data(&self.outgoing, cx, bytes, end),
             ExchangeKind::Events(_) => self.event_response().data(cx, bytes, end),
             ExchangeKind::Call(call) => self.replies().data(call, cx, bytes, end),
+            // A socket has messages instead.
+            ExchangeKind::Socket(_) => Continuation::GoOn,
         }
     }
 
@@ -245,10 +268,28 @@ impl ExchangeState {
             ExchangeKind::Response => self.response.trailers(&self.outgoing, cx),
             ExchangeKind::Events(_) => self.event_response().trailers(cx),
             ExchangeKind::Call(call) => self.replies().trailers(call, cx, fields),
+            ExchangeKind::Socket(_) => Continuation::End(Failure::from_outcome(Outcome::Ok)),
         }
     }
 
-    /// Receives the end of an HTTP/1.1 response, with the violations that were accepted. Never
+    /// Receives a complete message of a WebSocket.
+    pub(super) fn message(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        message: &SocketMessage<'_>,
+    ) -> Continuation {
+        let request = cx.request;
+        match &request.kind {
+            ExchangeKind::Socket(socket) => self.socket().message(socket, cx, message),
+            // Only WebSockets have such messages.
+            ExchangeKind::Response | ExchangeKind::Events(_) | ExchangeKind::Call(_) => {
+                Continuation::GoOn
+            }
+        }
+    }
+
+    /// Receives the end of an HTTP/1.1 response, with the violations that were accepted, or the end
+    /// of the closing handshake of a WebSocket. Never
     /// called for a gRPC call, because HTTP/1.1 carries none.
     #[inline(always)]
     pub(super) fn end_message(
@@ -258,6 +299,7 @@ impl ExchangeState {
     ) -> Continuation {
         match &cx.request.kind {
             ExchangeKind::Events(_) => self.event_response().end_message(cx, leniencies),
+            ExchangeKind::Socket(_) => Continuation::End(Failure::from_outcome(Outcome::Ok)),
             ExchangeKind::Response | ExchangeKind::Call(_) => {
                 self.response.end_message(&self.outgoing, cx, leniencies)
             }
@@ -279,6 +321,7 @@ impl ExchangeState {
                 response::pause_before_resend(&self.outgoing, cx, resend)
             }
             ExchangeKind::Call(_) => call::pause_before_resend(resend),
+            ExchangeKind::Socket(_) => None,
         }
     }
 
@@ -293,6 +336,7 @@ impl ExchangeState {
                 response::incomplete(&self.outgoing, cx.rules, cx.exchange, failure)
             }
             (ExchangeKind::Call(call), _) => call::failure(call, cx, failure),
+            (ExchangeKind::Socket(_), _) => failure,
         }
     }
 
@@ -308,6 +352,9 @@ impl ExchangeState {
                 response::incomplete(&self.outgoing, rules, exchange, failure)
             }
             (ExchangeKind::Call(_), _) => Failure::from_outcome(call::lateness(exchange, now)),
+            (ExchangeKind::Socket(request), _) => {
+                Failure::from_outcome(socket::lateness(request, exchange, now))
+            }
         }
     }
 

@@ -361,6 +361,7 @@ impl PoolRun {
                 sample,
                 stops_user,
             } => {
+                self.hang_up(cx, user);
                 if let Some(prevented) = self.demand.users.take_prevented(user) {
                     self.record_prevented(cx, &prevented, sample.end);
                 }
@@ -374,6 +375,15 @@ impl PoolRun {
                     self.demand.free_user(user, sample.end, IdleSince::at(now));
                 }
             }
+        }
+    }
+
+    /// Closes the WebSockets of a user whose iteration is over.
+    fn hang_up<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, user: UserId) {
+        for index in 0..self.prepared.socket_lanes.len() {
+            let lane = self.prepared.socket_lanes[index];
+            let share = self.transport.connections.lanes[lane].share_of(user);
+            self.transmit(cx, |transport, cx| transport.hang_up(cx, share));
         }
     }
 

@@ -8,6 +8,7 @@
 //! is dropped.
 
 use super::{Place, PrepareError, PreparedPool, Route, Seals, place, route, tls_config};
+use crate::protocol::Protocol;
 use drumfire_net::{TlsConfig, TlsIdentity};
 use drumfire_plan::{Origin, Scheme};
 use std::io;
@@ -61,7 +62,14 @@ impl Lookup {
             };
             let seals = Seals::of_proxy(prepared.proxy_tls);
             let found = tls.and_then(|tls| {
-                let route = route(prepared.pool(), &origin, seals, &*prepared.resolver)?;
+                let protocol = Protocol::for_pool(prepared.pool());
+                let route = route(
+                    prepared.pool(),
+                    &origin,
+                    protocol,
+                    seals,
+                    &*prepared.resolver,
+                )?;
                 Ok(Answer { route, tls })
             });
             // The worker may have ended the exchange in the meantime.

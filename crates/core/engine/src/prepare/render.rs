@@ -6,6 +6,7 @@
 //! form. The writer of `http1` ensures syntax and framing, and refuses a field that would split the
 //! message.
 
+use super::socket::handshake_fields;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_http1::RequestKind;
@@ -84,6 +85,11 @@ impl Rendered {
         }
     }
 
+    /// The head.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.bytes[..self.head_length]
+    }
+
     /// The length of the request in bytes, including the body.
     #[inline]
     pub(crate) fn length(&self) -> usize {
@@ -112,6 +118,11 @@ pub(super) fn render(
     form: TargetForm,
 ) -> Result<Rendered, String> {
     let method = request.method.as_str();
+    let kind = match (&request.socket, method) {
+        (Some(_), _) => RequestKind::Upgrade,
+        (None, "HEAD") => RequestKind::Head,
+        (None, _) => RequestKind::Normal,
+    };
     let target = match form {
         TargetForm::Origin => request.url.target.clone(),
         TargetForm::Absolute => format!("{}{}", request.url.origin, request.url.target),
@@ -122,9 +133,7 @@ pub(super) fn render(
     let given = sent_headers(request);
     let given = given.map(|header| (header.name(), header.value()));
     let body = request.body.0.as_deref();
-    let framing = body.map_or(RequestFraming::None, |body| {
-        RequestFraming::Length(body.len() as u64)
-    });
+    let framing = framing(kind, body);
     let mut bytes = Vec::with_capacity(256);
     write_head(
         &mut bytes,
@@ -148,13 +157,18 @@ pub(super) fn render(
         bytes,
         long_body,
         head_length,
-        kind: if method == "HEAD" {
-            RequestKind::Head
-        } else {
-            RequestKind::Normal
-        },
+        kind,
         idempotent: is_idempotent(pool.connections.reused_closed, request),
     })
+}
+
+/// The framing of a body. The body of a request on a WebSocket is a message, which does not belong
+/// to the handshake.
+pub(super) fn framing(kind: RequestKind, body: Option<&[u8]>) -> RequestFraming {
+    match body {
+        Some(body) if kind != RequestKind::Upgrade => RequestFraming::Length(body.len() as u64),
+        _ => RequestFraming::None,
+    }
 }
 
 /// Whether sending a request twice has the same effect as sending it once. This depends on the
@@ -220,8 +234,10 @@ pub(crate) fn own_fields(
         .proxy
         .as_ref()
         .filter(|_| form == TargetForm::Absolute);
-    let closes = pool.connections.keep_alive == KeepAlive::No;
-    let waits = request.body.0.is_some() && pool.http.expect_continue != ExpectContinue::No;
+    let is_socket = request.socket.is_some();
+    let closes = pool.connections.keep_alive == KeepAlive::No && !is_socket;
+    let expects = pool.http.expect_continue != ExpectContinue::No && !is_socket;
+    let waits = request.body.0.is_some() && expects;
     let fields = [
         ("User-Agent", Some(USER_AGENT.to_owned())),
         // As browsers do (HTML standard, section 9.2.2).
@@ -229,7 +245,10 @@ pub(crate) fn own_fields(
             "Accept",
             request.events.map(|events| accept(events).to_owned()),
         ),
-        ("Accept-Encoding", codings.map(str::to_owned)),
+        (
+            "Accept-Encoding",
+            codings.filter(|_| !is_socket).map(str::to_owned),
+        ),
         ("Authorization", basic_credentials(&request.url)),
         (
             "Proxy-Authorization",
@@ -244,7 +263,12 @@ pub(crate) fn own_fields(
     let wanted = fields
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)));
-    wanted.filter(|(name, _)| missing(name)).collect()
+    let sockets = request.socket.iter();
+    let handshake = sockets.flat_map(|socket| handshake_fields(socket));
+    wanted
+        .filter(|(name, _)| missing(name))
+        .chain(handshake)
+        .collect()
 }
 
 /// The value of an Authorization header for a URL with a user and a password (RFC 7617). Without a

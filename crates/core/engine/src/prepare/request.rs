@@ -8,6 +8,7 @@
 //! called for each request before the run, and for each redirect during it.
 
 use super::render::{Rendered, TargetForm, render};
+use super::socket::SocketRequest;
 use super::stream::{CallRequest, MessageRequest, StreamRequest, call, messages, stream};
 use super::varying::{VaryingRequest, varying};
 use crate::id::LaneId;
@@ -56,11 +57,16 @@ pub(crate) enum ExchangeKind {
     Events(EventStream),
     /// The replies of a gRPC call.
     Call(Box<CallRequest>),
+    /// A handshake, messages or a close on a WebSocket.
+    Socket(Box<SocketRequest>),
 }
 
 impl ExchangeKind {
     /// The kind of a planned request.
     fn for_request(planned: &HttpRequest) -> Self {
+        if let Some(socket) = SocketRequest::of(planned) {
+            return Self::Socket(Box::new(socket));
+        }
         match (&planned.call, planned.events) {
             (Some(planned), _) => Self::Call(Box::new(call(planned))),
             (None, Some(events)) => Self::Events(events),
@@ -95,7 +101,7 @@ impl Request {
 
     /// Whether the request must be rendered or prepared for each exchange.
     pub(crate) const fn is_rendered_late(&self) -> bool {
-        matches!(self.form, Form::Varying(_) | Form::Messages(_))
+        matches!(self.form, Form::Varying(_) | Form::Messages(_)) || self.socket().is_some()
     }
 
     /// Whether the request is a gRPC call.
@@ -107,7 +113,7 @@ impl Request {
     pub(crate) const fn events(&self) -> Option<&EventStream> {
         match &self.kind {
             ExchangeKind::Events(events) => Some(events),
-            ExchangeKind::Response | ExchangeKind::Call(_) => None,
+            ExchangeKind::Response | ExchangeKind::Call(_) | ExchangeKind::Socket(_) => None,
         }
     }
 
@@ -116,13 +122,32 @@ impl Request {
         match &self.kind {
             ExchangeKind::Events(events) => events.receive,
             ExchangeKind::Call(call) => call.plan.streaming.receive,
-            ExchangeKind::Response => None,
+            ExchangeKind::Response | ExchangeKind::Socket(_) => None,
         }
     }
 
     /// The interface of which the response is an answer, if it is.
     pub(crate) fn answer(&self) -> Option<LlmApi> {
         self.events().and_then(|events| events.answer)
+    }
+
+    /// What the request does on a WebSocket, if it is for one.
+    pub(crate) const fn socket(&self) -> Option<&SocketRequest> {
+        match &self.kind {
+            ExchangeKind::Socket(socket) => Some(socket),
+            ExchangeKind::Response | ExchangeKind::Events(_) | ExchangeKind::Call(_) => None,
+        }
+    }
+
+    /// The shortest limit that begins when a part of the response arrives: of the time between two
+    /// events or messages, or of a stream's duration. `None` without one.
+    pub(crate) fn part_limit(&self) -> Option<Nanos> {
+        let limit = match &self.kind {
+            ExchangeKind::Events(events) => events.gap.min(events.duration),
+            ExchangeKind::Socket(socket) => socket.plan.receive()?.gap,
+            ExchangeKind::Response | ExchangeKind::Call(_) => return None,
+        };
+        (limit < Nanos::MAX).then_some(limit)
     }
 
     /// Whether each exchange of the request carries a trace id.
@@ -145,7 +170,9 @@ impl Request {
     pub(crate) fn limit(&self, total: Nanos) -> Nanos {
         match &self.kind {
             ExchangeKind::Call(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
-            ExchangeKind::Response | ExchangeKind::Events(_) => self.timeout.unwrap_or(total),
+            ExchangeKind::Response | ExchangeKind::Events(_) | ExchangeKind::Socket(_) => {
+                self.timeout.unwrap_or(total)
+            }
         }
     }
 

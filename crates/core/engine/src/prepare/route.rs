@@ -34,6 +34,8 @@ use std::sync::Arc;
 pub(crate) struct Route {
     /// The origin of the route.
     pub(crate) origin: Origin,
+    /// The protocol that its connections speak.
+    pub(crate) protocol: Protocol,
     peers: RoutePeers,
     /// The name that was resolved, with its time to live; `None` if no look-up was needed.
     named: Option<Named>,
@@ -171,7 +173,7 @@ impl Route {
 /// The routes to a pool's targets.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    /// One route for each distinct origin of the pool's requests.
+    /// One route for each distinct origin of the pool's requests, and each protocol there.
     pub(crate) list: Vec<Route>,
     /// The TLS settings to which the routes refer.
     pub(crate) tls: Vec<TlsConfig>,
@@ -222,9 +224,10 @@ pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, Prep
         }
     };
     for request in &pool.requests {
+        let protocol = Protocol::for_request(pool, request);
         if !routes
             .iter()
-            .any(|route| route.origin == request.url.origin)
+            .any(|route| route.origin == request.url.origin && route.protocol == protocol)
         {
             let index = match request.url.origin.scheme {
                 Scheme::Http => None,
@@ -238,7 +241,8 @@ pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, Prep
                 proxy: proxy_tls,
                 origin: index,
             };
-            routes.push(route(pool, &request.url.origin, seals, resolver)?);
+            let origin = &request.url.origin;
+            routes.push(route(pool, origin, protocol, seals, resolver)?);
         }
     }
     Ok(Routes {
@@ -256,6 +260,7 @@ pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, Prep
 pub(crate) fn route(
     pool: &Pool,
     origin: &Origin,
+    protocol: Protocol,
     seals: Seals,
     resolver: &Resolver,
 ) -> Result<Route, PrepareError> {
@@ -271,7 +276,9 @@ pub(crate) fn route(
         None => peers(pool, dialed, resolver)?,
     };
     let tunnel = proxy
-        .filter(|proxy| origin.scheme == Scheme::Https || proxy.tunnels == Tunnels::All)
+        .filter(|proxy| {
+            origin.scheme == Scheme::Https || proxy.tunnels == Tunnels::All || protocol.is_socket()
+        })
         .map(|p| connect_request(p, origin));
     let form = if proxy.is_some() && tunnel.is_none() && !has_socket {
         TargetForm::Absolute
@@ -281,6 +288,7 @@ pub(crate) fn route(
     let sources = pool.reach.source_addresses.clone();
     Ok(Route {
         origin: origin.clone(),
+        protocol,
         peers,
         named,
         sources,

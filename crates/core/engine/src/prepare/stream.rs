@@ -143,10 +143,18 @@ pub(super) fn stream_outline(
 /// are left out.
 fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<StreamHead, String> {
     let origin = &request.url.origin;
+    let method = match request.socket {
+        Some(_) => "CONNECT",
+        None => request.method.as_str(),
+    };
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = vec![
-        (b":method".to_vec(), request.method.as_str().into()),
+        (b":method".to_vec(), method.into()),
         (b":scheme".to_vec(), origin.scheme.as_str().into()),
     ];
+    if request.socket.is_some() {
+        // RFC 8441 section 4.
+        fields.push((b":protocol".to_vec(), b"websocket".to_vec()));
+    }
     if !varying.host {
         fields.push((b":authority".to_vec(), authority(request)?));
     }
@@ -198,6 +206,8 @@ fn http_fields(pool: &Pool, request: &HttpRequest, varying: Varying) -> Vec<(Vec
         .map(|(name, value)| (name.to_ascii_lowercase().into(), value.into()))
         .collect();
     let has_length = varying.body || request.headers.iter().any(|h| h.is("content-length"));
+    // The body of a request on a WebSocket is a message.
+    let has_length = has_length || request.socket.is_some();
     if let Some(body) = request.body.0.as_deref().filter(|_| !has_length) {
         fields.push((b"content-length".to_vec(), body.len().to_string().into()));
     }

@@ -12,12 +12,12 @@
 //! rendering allocates only if a request is longer than all earlier ones.
 
 use super::render::{
-    Rendered, SHORT_BODY_BYTES, TargetForm, host, own_fields, render, sent_headers,
+    Rendered, SHORT_BODY_BYTES, TargetForm, framing, host, own_fields, render, sent_headers,
 };
 use super::stream::{StreamRequest, check_authority, stream_outline};
 use crate::protocol::Protocol;
 use drumfire_http1::RequestKind;
-use drumfire_http1::request::{RequestFraming, write_head};
+use drumfire_http1::request::write_head;
 use drumfire_plan::{
     Body, Cookies, DataError, Header, HttpRequest, Pool, RenderedFields, RequestContext,
     RequestData, Url, Varying,
@@ -31,6 +31,8 @@ pub(crate) struct VaryingRequest {
     data: Arc<dyn RequestData>,
     varying: Varying,
     outline: Outline,
+    /// Whether the body is a message, which does not belong to the head.
+    is_message: bool,
 }
 
 /// The fixed part of a request, in the form of its protocol.
@@ -108,6 +110,7 @@ pub(super) fn varying(
         data: Arc::clone(data),
         varying,
         outline,
+        is_message: request.socket.is_some(),
     })
 }
 
@@ -232,7 +235,7 @@ impl VaryingRequest {
             if let Some(host) = self.host(parts) {
                 check_authority(host)?;
             }
-            if varying.body {
+            if varying.body && !self.is_message {
                 let length = parts.body.len();
                 parts.fields.push_with("content-length", |out| {
                     // Writing to a string does not fail.
@@ -271,9 +274,7 @@ impl TextOutline {
             true => Some(&parts.body[..]),
             false => self.body.as_deref(),
         };
-        let framing = body.map_or(RequestFraming::None, |body| {
-            RequestFraming::Length(body.len() as u64)
-        });
+        let framing = framing(self.kind, body);
         out.bytes.clear();
         write_head(
             &mut out.bytes,

@@ -170,7 +170,7 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
     let pool = prepared.pool();
     let settings = Settings::for_pool(pool, first_stream_id);
     let lanes = prepared.routes.iter();
-    let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
+    let lanes = lanes.map(|route| Lane::new(route.clone(), settings.carrying(route.protocol)));
     let mut transport = Transport::new(lanes.collect(), shard, prepared.seed());
     let count = part(prepared.connections(), shard);
     match pool.connections.growth {

@@ -250,10 +250,25 @@ impl Connection {
         self.alarm.set_leaving(Nanos::MAX);
         let is_done = self.wire_mut().is_some_and(Wire::take_no_more);
         if is_done {
-            self.close(cx, slot, why);
+            self.hang_up(cx, slot, why);
         } else {
             self.leaving = Some(why);
         }
+    }
+
+    /// Closes the slot's connection, if there is one, after the final message of its protocol.
+    pub(super) fn hang_up<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        why: Closing,
+    ) {
+        if let Some(wire) = self.wire_mut()
+            && wire.has_farewell()
+        {
+            wire.drain(&mut Port::new(cx.io, slot));
+        }
+        self.close(cx, slot, why);
     }
 
     /// Marks the connection as replaced, once, if its wire takes no further exchanges. Returns the

@@ -22,6 +22,8 @@ pub(crate) enum Submitted {
     },
     /// The wire has no room: the exchange waits.
     Full,
+    /// The exchange needs another connection: this one must be closed, and the exchange waits.
+    Stale,
     /// The handler gave the exchange up; the wire does not carry it.
     GivenUp,
 }

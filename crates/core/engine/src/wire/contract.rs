@@ -12,7 +12,7 @@ use super::answers::{
 };
 use super::handler::Handler;
 use super::port::{Input, Port};
-use super::settings::{Patience, Settings, Terms};
+use super::settings::{Lent, Patience, Terms};
 use super::underway::{Handle, Underway};
 use crate::id::ExchangeId;
 use drumfire_net::Io;
@@ -128,7 +128,7 @@ pub(crate) trait WireProtocol {
         &mut self,
         port: &mut Port<'_, I>,
         id: ExchangeId,
-        settings: &Settings,
+        lent: Lent<'_>,
         handler: &mut H,
         now: Nanos,
     ) -> Submitted;

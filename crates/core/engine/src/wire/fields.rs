@@ -17,6 +17,8 @@ pub(crate) struct Fields<'a>(Source<'a>);
 enum Source<'a> {
     Http1(h1::Headers<'a>),
     Http2(h2::Headers<'a>),
+    /// No fields: a message of a WebSocket.
+    None,
 }
 
 impl<'a> From<h1::Headers<'a>> for Fields<'a> {
@@ -34,11 +36,17 @@ impl<'a> From<h2::Headers<'a>> for Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// No fields.
+    pub(crate) const fn none() -> Self {
+        Self(Source::None)
+    }
+
     /// The HTTP version of the response, in the form of a status line.
     pub(crate) const fn version(&self) -> &'static str {
         match self.0 {
             Source::Http1(_) => "HTTP/1.1",
             Source::Http2(_) => "HTTP/2",
+            Source::None => "",
         }
     }
 
@@ -54,6 +62,7 @@ impl<'a> Fields<'a> {
                 .iter()
                 .filter(|(own, _)| *own == name)
                 .for_each(|(_, value)| take(value)),
+            Source::None => {}
         }
     }
 
@@ -62,6 +71,7 @@ impl<'a> Fields<'a> {
         match self.0 {
             Source::Http1(headers) => headers.iter().for_each(|(name, value)| take(name, value)),
             Source::Http2(headers) => headers.iter().for_each(|(name, value)| take(name, value)),
+            Source::None => {}
         }
     }
 
@@ -74,6 +84,7 @@ impl<'a> Fields<'a> {
                 FieldPairs::Text(fields.map(|(name, value)| (name.as_bytes(), value)))
             }
             Source::Http2(headers) => FieldPairs::List(headers.bytes()),
+            Source::None => FieldPairs::Nothing,
         }
     }
 
@@ -83,6 +94,7 @@ impl<'a> Fields<'a> {
         match self.0 {
             Source::Http1(headers) => headers.find(name),
             Source::Http2(headers) => headers.find(name),
+            Source::None => None,
         }
     }
 }
@@ -93,6 +105,8 @@ enum FieldPairs<T, L> {
     Text(T),
     /// A list with lengths.
     List(L),
+    /// No fields.
+    Nothing,
 }
 
 impl<I, T: Iterator<Item = I>, L: Iterator<Item = I>> Iterator for FieldPairs<T, L> {
@@ -103,6 +117,7 @@ impl<I, T: Iterator<Item = I>, L: Iterator<Item = I>> Iterator for FieldPairs<T,
         match self {
             Self::Text(fields) => fields.next(),
             Self::List(fields) => fields.next(),
+            Self::Nothing => None,
         }
     }
 }

@@ -21,7 +21,7 @@
 use super::fields::Fields;
 use crate::blame::Failure;
 use crate::id::ExchangeId;
-use crate::prepare::{Rendered, StreamHead};
+use crate::prepare::{Rendered, SocketRequest, StreamHead};
 use drumfire_http2::Head;
 use drumfire_measure::{AddressCounts, Closing, Connections, Leniencies};
 use drumfire_plan::RenderedFields;
@@ -55,6 +55,8 @@ pub(crate) enum WireEvent<'a> {
     },
     /// Bytes of the body.
     Data { bytes: &'a [u8], end: bool },
+    /// A complete message of a WebSocket.
+    Message(SocketMessage<'a>),
     /// The trailers; the response is over.
     Trailers { fields: Fields<'a> },
     /// The response is over, with these accepted violations.
@@ -76,6 +78,26 @@ impl WireEvent<'_> {
             resend: Resend::Never,
         }
     }
+}
+
+/// A message that a WebSocket has received.
+#[derive(Clone, Copy)]
+pub(crate) struct SocketMessage<'a> {
+    /// The message, or as much of its beginning as the pool needs.
+    pub(crate) payload: &'a [u8],
+    /// The length of the whole message.
+    pub(crate) length: u64,
+    /// The violations that were accepted since the last message.
+    pub(crate) leniencies: Leniencies,
+}
+
+/// What an exchange does on a WebSocket.
+pub(crate) struct SocketTask<'a> {
+    pub(crate) request: &'a SocketRequest,
+    /// The message to send; empty without one.
+    pub(crate) message: &'a [u8],
+    /// The step in whose figures messages count that no exchange awaits.
+    pub(crate) step: u16,
 }
 
 /// A response that came in one piece.
@@ -347,6 +369,15 @@ pub(crate) trait Handler {
     fn message(&self, _id: ExchangeId) -> Option<&Rendered> {
         None
     }
+
+    /// What the exchange does on a WebSocket; `None` if its request is of another kind.
+    fn socket(&self, _id: ExchangeId) -> Option<SocketTask<'_>> {
+        None
+    }
+
+    /// Counts a message that no exchange of a WebSocket awaited, for the step of the last one.
+    /// `before` is the time of the previous message, or of the handshake.
+    fn unasked(&mut self, _step: u16, _before: Nanos, _now: Nanos) {}
 
     /// The opening of the exchange's HTTP/2 stream; `None` if the request has another form.
     fn opening(&self, id: ExchangeId) -> Option<Opening<'_>>;

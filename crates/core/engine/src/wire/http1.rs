@@ -17,13 +17,14 @@
 
 mod sending;
 
-use self::sending::{Sending, note_departure};
+use self::sending::Sending;
+pub(super) use self::sending::note_departure;
 use super::answers::{BrokenSend, Dropped, Expiry, Flow, Outgoing, Read, Submitted};
 use super::contract::WireProtocol;
 use super::fields::Fields;
 use super::handler::{Ahead, End as WholeEnd, Handler, Resend, Seen, Then, Whole, WireEvent};
 use super::port::{Input, Port};
-use super::settings::{Patience, Settings, Terms};
+use super::settings::{Lent, Patience, Settings, Terms};
 use super::underway::{Handle, Underway};
 use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
 use crate::id::ExchangeId;
@@ -119,10 +120,11 @@ impl WireProtocol for Http1 {
         &mut self,
         port: &mut Port<'_, I>,
         id: ExchangeId,
-        settings: &Settings,
+        lent: Lent<'_>,
         handler: &mut H,
         _now: Nanos,
     ) -> Submitted {
+        let settings = lent.settings;
         let persistence = match settings.keeps_connections() {
             true => Persistence::KeepAlive,
             false => Persistence::Close,
@@ -645,7 +647,7 @@ fn read_hint(hint: &mut Hint, head: &Head<'_>, settings: &Settings) {
 /// Closes a connection that received something while it carries no exchange: its end, or
 /// unrequested bytes. TLS's own messages leave nothing to receive.
 #[cold]
-fn refuse_input<I: Io>(port: &mut Port<'_, I>, input: &mut Input) -> Read {
+pub(super) fn refuse_input<I: Io>(port: &mut Port<'_, I>, input: &mut Input) -> Read {
     let flow = match input.receive(port) {
         Ok(Received::Nothing) => Flow::Busy,
         Ok(Received::Bytes { .. }) => Flow::Close(Closing::Failed),

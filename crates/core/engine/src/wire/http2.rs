@@ -19,13 +19,14 @@ mod stream;
 use self::going::{GoingAway, refusal};
 use self::reading::Reading;
 use self::silence::{Look, Silence};
-use self::stream::{open, stream};
+pub(super) use self::stream::open;
+use self::stream::stream;
 use super::answers::{BrokenSend, Dropped, Expiry, Flushed, Outgoing, Read, Submitted, Unwilling};
 use super::contract::WireProtocol;
 use super::fields::Fields;
 use super::handler::{Ahead, End, FIELDS_TOO_LARGE, Handler, Pump, Resend, Then, Whole, WireEvent};
 use super::port::{Input, Port};
-use super::settings::{Patience, Settings, Terms};
+use super::settings::{Lent, Patience, Settings, Terms};
 use super::underway::{Handle, Underway};
 use crate::blame::{During, Failure, http2_failure, io_failure, stream_failure};
 use crate::id::ExchangeId;
@@ -204,7 +205,7 @@ impl WireProtocol for Http2 {
         &mut self,
         _port: &mut Port<'_, I>,
         id: ExchangeId,
-        _settings: &Settings,
+        _lent: Lent<'_>,
         handler: &mut H,
         now: Nanos,
     ) -> Submitted {
@@ -220,7 +221,11 @@ impl WireProtocol for Http2 {
             self.oversized = Some(size);
         }
         let before = self.machine.output().len();
-        let Ok(stream) = open(&mut self.machine, id, &opening) else {
+        let end = match has_body {
+            true => EndStream::No,
+            false => EndStream::Yes,
+        };
+        let Ok(stream) = open(&mut self.machine, id, &opening, end) else {
             return Submitted::Full;
         };
         self.carried += 1;

@@ -6,7 +6,8 @@ use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
 use drumfire_http1 as h1;
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received, Slot};
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Random};
+use drumfire_websocket as ws;
 
 /// A driver, and a wire's slot in it.
 pub(crate) struct Port<'a, I> {
@@ -82,11 +83,50 @@ pub(crate) struct Input {
     scratch: Vec<u8>,
     /// The shared state of HTTP/1.1's machines.
     shared: h1::Shared,
+    /// The tools of WebSockets.
+    socket: SocketTools,
+}
+
+/// What the WebSockets of a worker share.
+#[derive(Debug)]
+pub(crate) struct SocketTools {
+    /// The scratch space of the protocol's machines.
+    pub(crate) shared: ws::Shared,
+    /// A frame that is sent.
+    pub(crate) out: Vec<u8>,
+    /// The source of masks and nonces.
+    pub(crate) random: Random,
+}
+
+impl SocketTools {
+    /// The random bytes of a handshake (RFC 6455 section 4.1).
+    pub(crate) fn nonce(&mut self) -> [u8; 16] {
+        let parts = [self.random.bits(), self.random.bits()];
+        let mut nonce = [0; 16];
+        for (bytes, part) in nonce.chunks_exact_mut(8).zip(parts) {
+            bytes.copy_from_slice(&part.to_le_bytes());
+        }
+        nonce
+    }
+
+    /// Frees the memory of a large frame.
+    pub(crate) fn shrink(&mut self) {
+        if self.out.capacity() > RECEIVE_BYTES {
+            self.out = Vec::new();
+        }
+    }
 }
 
 impl Input {
-    pub(crate) fn new() -> Self {
+    /// Buffers without content. Masks and nonces of WebSockets follow from `random`: they have to
+    /// differ, and need not be secret.
+    pub(crate) fn new(random: Random) -> Self {
         Self {
+            socket: SocketTools {
+                shared: ws::Shared::default(),
+                out: Vec::new(),
+                random,
+            },
             buffer: vec![0; RECEIVE_BYTES],
             filled: 0,
             scratch: vec![0; DISCARD_BYTES],
@@ -120,6 +160,17 @@ impl Input {
     #[inline(always)]
     pub(crate) fn received(&mut self) -> (&[u8], &mut h1::Shared) {
         (&self.buffer[..self.filled], &mut self.shared)
+    }
+
+    /// The bytes of the last receive, with the state and the tools that WebSockets use.
+    pub(crate) fn received_of_socket(&mut self) -> (&[u8], &mut h1::Shared, &mut SocketTools) {
+        let bytes = &self.buffer[..self.filled];
+        (bytes, &mut self.shared, &mut self.socket)
+    }
+
+    /// The tools of WebSockets.
+    pub(crate) const fn socket(&mut self) -> &mut SocketTools {
+        &mut self.socket
     }
 
     /// Discards up to `limit` received bytes unread.

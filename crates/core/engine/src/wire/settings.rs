@@ -4,11 +4,15 @@
 //! the same settings as the lane it comes from. Settings that only lead to a time or a decision are
 //! private.
 
-use crate::limits::{BACKOFF_MIN, DOUBT_MAX, LOOK_UP_AGAIN, LOOK_UP_LEAST};
+use super::port::Input;
+use crate::limits::{
+    BACKOFF_MIN, DOUBT_MAX, EVENT_BYTES, LOOK_UP_AGAIN, LOOK_UP_LEAST, SHOWN_BYTES,
+};
 use crate::protocol::Protocol;
 use drumfire_measure::Closing;
 use drumfire_plan::{
-    ExpectContinue, KeepAlive, KeepAliveHints, Life, Ping, Pool, Renewal, Spread, TlsEnd,
+    ExpectContinue, HttpRequest, KeepAlive, KeepAliveHints, Life, Ping, Pool, Renewal, Spread,
+    TlsEnd, Transcripts, WebSocket,
 };
 use drumfire_units::Nanos;
 
@@ -38,6 +42,10 @@ pub(crate) struct Settings {
     /// The maximum number of exchanges that one connection carries. Computed once from `keep_alive`,
     /// because it is compared after each response.
     pub(crate) carried_max: u64,
+    /// The number of bytes of each message of a WebSocket that exchanges need.
+    pub(crate) socket_keep: usize,
+    /// Whether exchanges only receive, so that earlier messages are kept for them.
+    pub(crate) keeps_messages: bool,
 }
 
 impl Settings {
@@ -68,6 +76,21 @@ impl Settings {
                 KeepAlive::No => 1,
                 KeepAlive::AtMost(limit) => limit,
             },
+            socket_keep: socket_keep(pool),
+            keeps_messages: sockets(pool).any(|(socket, _)| socket.only_receives()),
+        }
+    }
+
+    /// These settings for the connections of a lane. A WebSocket has its connection for itself.
+    pub(crate) const fn carrying(self, protocol: Protocol) -> Self {
+        let streams = match protocol.is_socket() {
+            true => 1,
+            false => self.streams,
+        };
+        Self {
+            protocol,
+            streams,
+            ..self
         }
     }
 
@@ -153,6 +176,14 @@ impl Settings {
     }
 }
 
+/// What a wire is lent to put an exchange on it.
+pub(crate) struct Lent<'a> {
+    /// The settings of its pool.
+    pub(crate) settings: &'a Settings,
+    /// The buffers of the worker.
+    pub(crate) input: &'a mut Input,
+}
+
 /// The state of the connection that a read depends on and the wire does not own.
 pub(crate) struct Terms<'a> {
     /// The settings of its pool.
@@ -195,4 +226,27 @@ impl Patience {
     pub(crate) fn idle_at(self, last: Nanos) -> Option<Nanos> {
         self.idle.map(|idle| last + idle)
     }
+}
+
+/// The requests of a pool on WebSockets.
+fn sockets(pool: &Pool) -> impl Iterator<Item = (&WebSocket, &HttpRequest)> {
+    let requests = pool.requests.iter();
+    requests.filter_map(|request| Some((request.socket.as_deref()?, request)))
+}
+
+/// The number of bytes of each message that the pool needs: one more than it may inspect, so that a
+/// longer message is noticed, or the part that is shown.
+fn socket_keep(pool: &Pool) -> usize {
+    let inspected = sockets(pool).filter_map(|(_, request)| {
+        let inspection = request.inspection.as_ref()?;
+        let each = inspection.inspects_messages().then_some(EVENT_BYTES);
+        let body = inspection.body_max();
+        let body = body.map(|max| usize::try_from(max.0).unwrap_or(usize::MAX));
+        Some(each.max(body)?.saturating_add(1))
+    });
+    let shown = match pool.transcripts {
+        Transcripts::None => 0,
+        Transcripts::Every | Transcripts::From(_) => SHOWN_BYTES,
+    };
+    inspected.max().unwrap_or(0).max(shown)
 }

@@ -33,6 +33,7 @@ mod rest;
 mod scale;
 mod sending;
 mod side_by_side;
+mod sockets;
 mod stopping;
 mod stream_redirects;
 mod streams;

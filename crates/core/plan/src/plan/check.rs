@@ -134,6 +134,7 @@ fn check_pool(pool: &Pool, warmup: Warmup, found: &mut FlawList) {
     check_stop(pool, warmup, found);
     check_connections(&pool.connections, pool.load.users(), found);
     check_version(pool, found);
+    check_sockets(pool, found);
     check_times(pool, found);
 }
 
@@ -330,6 +331,36 @@ fn check_version(pool: &Pool, found: &mut FlawList) {
             );
         }
     }
+}
+
+/// Checks the requests on WebSockets. A socket that a step opens belongs to its user, so users need
+/// their own connections.
+fn check_sockets(pool: &Pool, found: &mut FlawList) {
+    let mut sockets = pool
+        .requests
+        .iter()
+        .filter_map(|request| request.socket.as_deref());
+    let Some(first) = sockets.next() else {
+        return;
+    };
+    let has_steps = pool.program.scenarios().is_some();
+    found.note_if(
+        has_steps && pool.connections.affinity != Affinity::User,
+        "session",
+        "the WebSockets of a scenario belong to its users; use `session: user`",
+    );
+    found.note_if(
+        has_steps && users_of(pool) > pool.connections.count,
+        "connections",
+        "each user of a scenario with WebSockets needs its own connection; write at least as many \
+         connections as users",
+    );
+    let mut all = std::iter::once(first).chain(sockets);
+    found.note_if(
+        !has_steps && all.any(|socket| !socket.opens),
+        "requests",
+        "a request of a list needs `connect`, because no earlier step opens its WebSocket",
+    );
 }
 
 fn check_times(pool: &Pool, found: &mut FlawList) {

@@ -141,6 +141,7 @@ const fn of_request(request: &HttpRequest) -> &Origin {
         // A call goes to the server of the URL.
         call: _,
         events: _,
+        socket: _,
         method: _,
         body: _,
         step: _,

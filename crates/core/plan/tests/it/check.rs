@@ -21,6 +21,7 @@ fn request() -> HttpRequest {
         data: None,
         call: None,
         events: None,
+        socket: None,
         expect: None,
         inspection: None,
     }

@@ -4,9 +4,17 @@
 //! request are the same. Keys that do not fit the kind of request are mistakes, which the reader of
 //! the form notes.
 
-use super::Ammo;
+use super::{Ammo, Socket};
 use crate::{
-    CallOptions, Count, EventSettings, ExpectSettings, Field, Fields, Payload, Stream, Switch, Text,
+    CallOptions, Count, EventSettings, ExpectSettings, Field, Fields, Payload, Place, Placed,
+    SocketSettings, Stream, Switch, Text,
+};
+
+/// The text of a request without any.
+static NOTHING: Text = Placed {
+    value: String::new(),
+    place: Place::Nowhere,
+    written: None,
 };
 
 /// A request, or a list of requests.
@@ -28,6 +36,8 @@ pub struct Request {
     pub options: CallOptions,
     /// How the response of a request other than a call is read.
     pub events: EventSettings,
+    /// How the request's WebSocket is opened.
+    pub socket: SocketSettings,
     /// The conditions under which the response is ok.
     pub expect: ExpectSettings,
     /// The timeout of a request other than a call.
@@ -49,6 +59,7 @@ impl Request {
             stream: Stream::default(),
             options: CallOptions::default(),
             events: EventSettings::default(),
+            socket: SocketSettings::default(),
             expect: ExpectSettings::default(),
             timeout: None,
             take: Vec::new(),
@@ -79,18 +90,21 @@ pub enum Ask {
     Ammo(Box<Ammo>),
     /// A request to a language model, as the pool's `llm` describes it. The only text is `prompt`.
     Llm(Text),
+    /// A message, or another action, on a WebSocket.
+    Socket(Box<Socket>),
 }
 
 impl Ask {
     /// The text that identifies the request: a URL, a method or a file.
     #[must_use]
-    pub const fn text(&self) -> &Text {
+    pub fn text(&self) -> &Text {
         match self {
             Self::Url { url: text, .. }
             | Self::List { file: text, .. }
             | Self::Call(text)
             | Self::Llm(text) => text,
             Self::Ammo(ammo) => &ammo.file,
+            Self::Socket(socket) => socket.text().unwrap_or(&NOTHING),
         }
     }
 
@@ -100,7 +114,7 @@ impl Ask {
         match self {
             Self::Call(_) => true,
             Self::Ammo(ammo) => ammo.has_calls(),
-            Self::Url { .. } | Self::List { .. } | Self::Llm(_) => false,
+            Self::Url { .. } | Self::List { .. } | Self::Llm(_) | Self::Socket(_) => false,
         }
     }
 }

@@ -178,7 +178,7 @@ impl Entry for Vec<Feed> {
     }
 
     fn schema(definitions: &mut Definitions) -> Value {
-        let feed = schema::with_one_of(fields_schema::<Keys>(definitions), &ROWS);
+        let feed = schema::with_one_of(fields_schema::<Keys>(definitions), &ROWS, &[]);
         schema::named(&feed)
     }
 }

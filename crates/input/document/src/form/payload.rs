@@ -126,6 +126,43 @@ pub(crate) const DATA: PayloadKeys = PayloadKeys {
     ],
 };
 
+/// The message that a request sends on a WebSocket.
+pub(crate) const SEND: PayloadKeys = PayloadKeys {
+    text: "send",
+    file: "send_file",
+    base64: "send_base64",
+    keys: &[
+        DocumentKey {
+            name: "send",
+            flag: Some(
+                Flag::new(
+                    Group::Request,
+                    "-m, --message <TEXT>",
+                    "Message to send; @FILE reads a file, @- reads stdin. Several are sent in turn. \
+                     URLs, headers and messages are templates: {{request_number}}, {{uuid}} and others",
+                )
+                .on(On::WS)
+                .first(),
+            ),
+            value: KeyValue::Tree,
+            words: "Message to send on the WebSocket: a string, or JSON as a tree; its strings are \
+                    templates",
+        },
+        DocumentKey {
+            name: "send_file",
+            flag: None,
+            value: KeyValue::Scalar,
+            words: "File with the message",
+        },
+        DocumentKey {
+            name: "send_base64",
+            flag: None,
+            value: KeyValue::Scalar,
+            words: "Message in base64, sent as a binary message",
+        },
+    ],
+};
+
 impl PayloadKeys {
     /// The names of the keys.
     pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
@@ -170,7 +207,7 @@ impl PayloadKeys {
             }
             key if key == self.file => text(node, found).map(Payload::File),
             key if key == self.base64 => text(node, found).map(Payload::Base64),
-            key if key == DATA.text => match node.value {
+            key if [DATA.text, SEND.text].contains(&key) => match node.value {
                 Node::List(_) | Node::Map(_) => Some(Payload::Json(tree_text(node))),
                 _ => text(node, found).map(Payload::Text),
             },
@@ -187,7 +224,7 @@ impl PayloadKeys {
     }
 
     /// Appends the keys with the schemas of their values.
-    fn properties(self, out: &mut Properties, definitions: &mut Definitions) {
+    pub(crate) fn properties(self, out: &mut Properties, definitions: &mut Definitions) {
         for key in self.keys {
             let schema = match key.value {
                 KeyValue::Tree => Value::Bool(true),
@@ -208,7 +245,9 @@ impl PayloadKeys {
             Payload::Text(text) => (self.text, Tree::scalar(text)),
             Payload::File(text) => (self.file, Tree::scalar(text)),
             Payload::Base64(text) => (self.base64, Tree::scalar(text)),
-            Payload::Json(text) if self.text == DATA.text => (self.text, Tree::json(text)),
+            Payload::Json(text) if [DATA.text, SEND.text].contains(&self.text) => {
+                (self.text, Tree::json(text))
+            }
             Payload::Json(text) => ("json", Tree::json(text)),
             Payload::Form(fields) => match fields.show() {
                 Some(tree) => ("form", tree),

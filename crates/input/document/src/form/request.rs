@@ -2,6 +2,7 @@
 
 use super::ammo::AmmoKeys;
 use super::payload::CallPayload;
+use super::socket::SocketKeys;
 use crate::Layer as _;
 use crate::diagnostic::Findings;
 use crate::keys::fields::{
@@ -13,7 +14,7 @@ use crate::keys::tree::Tree;
 use crate::keys::{Flag, Group, KeyValue, On};
 use crate::{
     Ask, CallOptions, Count, Data, EventSettings, ExpectSettings, Field, Fields as Carried,
-    Payload, Place, Placed, Request, Stream, Switch, Text,
+    Payload, Place, Placed, Request, Socket, SocketSettings, Stream, Switch, Text,
 };
 use serde_json::Value;
 
@@ -23,8 +24,18 @@ const WHAT: &str = "a request";
 /// Keys that only the steps of a scenario have.
 const OF_STEPS: [&str; 5] = ["pause", "set", "if", "repeat", "on_fail"];
 
+/// The keys of a body of an HTTP request.
+const BODY: [&str; 6] = [
+    "body",
+    "body_file",
+    "body_base64",
+    "json",
+    "form",
+    "multipart",
+];
+
 /// The keys that define a request; a mapping has exactly one of them.
-pub(super) const ASKS: [&str; 14] = [
+pub(super) const ASKS: [&str; 20] = [
     "get",
     "head",
     "post",
@@ -39,6 +50,12 @@ pub(super) const ASKS: [&str; 14] = [
     "ammo_lines",
     "call",
     "llm",
+    "connect",
+    "send",
+    "send_file",
+    "send_base64",
+    "receive",
+    "close",
 ];
 
 table! {
@@ -76,6 +93,8 @@ table! {
         coding: Coding,
         options: CallOptions,
         events: EventSettings,
+        socket: SocketSettings,
+        on_socket: SocketKeys,
         ammo: AmmoKeys,
     ]
 }
@@ -97,7 +116,8 @@ table! {
 table! {
     /// The settings of the payload.
     pub(crate) struct Coding [] {
-        binary: Option<Switch> = "Treat the data as encoded messages",
+        binary: Option<Switch> =
+            "Treat the data of a call as encoded messages; send the message of a WebSocket as a binary one",
             Flag::new(Group::Call, "--binary",
                 "The data is one encoded message, or several, each preceded by its length").needs("data");
         "body_lines" => lines: Option<Switch> = "Use each line of the body as a separate body";
@@ -154,6 +174,8 @@ impl Keys {
         asks.extend(self.llm.take().map(Ask::Llm));
         let ammo = self.ammo.take().into_iter();
         asks.extend(ammo.map(|ammo| Ask::Ammo(Box::new(ammo))));
+        let socket = self.on_socket.take_socket(found).into_iter();
+        asks.extend(socket.map(|socket| Ask::Socket(Box::new(socket))));
         if let Some(method) = method {
             found.add(&method.place, "`method` needs a `url` or a `list`");
         }
@@ -163,63 +185,15 @@ impl Keys {
 
     /// Notes settings that have no effect on this kind of request.
     fn check(&self, ask: &Ask, place: &Place, found: &mut Findings) {
-        let is_call = ask.is_call();
         let mut own = Vec::new();
         Fields::show(self, &mut own);
-        let mut misplaced = |keys: &[&str], instead: &str| {
+        for Misplaced { keys, instead } in misplaced(ask) {
             for key in keys {
                 if own.iter().any(|(own, _)| own == key) {
                     let place = self.place(key).unwrap_or(place);
                     found.add(place, format!("`{key}` is {instead}"));
                 }
             }
-        };
-        misplaced(&AmmoKeys::OTHERS, "only for files of requests (`ammo`)");
-        if is_call {
-            misplaced(
-                &["headers"],
-                "for HTTP requests; for a call, use `metadata`",
-            );
-            misplaced(
-                &["timeout"],
-                "for HTTP requests; for a call, use `deadline`",
-            );
-            misplaced(
-                &["read", "gap_timeout", "stream_duration", "max_events"],
-                "for HTTP requests; the messages of a call are read one by one anyway",
-            );
-            let body = [
-                "body",
-                "body_file",
-                "body_base64",
-                "json",
-                "form",
-                "multipart",
-                "body_lines",
-            ];
-            misplaced(&body, "for HTTP requests; for a call, use `data`");
-        } else {
-            if matches!(ask, Ask::Llm(_)) {
-                let own = [
-                    "body",
-                    "body_file",
-                    "body_base64",
-                    "json",
-                    "form",
-                    "multipart",
-                    "body_lines",
-                    "order",
-                    "read",
-                    "gap_timeout",
-                ];
-                misplaced(&own, "made by the `llm` of the pool; leave it out");
-            }
-            misplaced(&["metadata", "metadata_file"], "for calls; use `headers`");
-            let data = ["data", "data_file", "data_base64"];
-            misplaced(&data, "for calls; use `body`");
-            let mut others = vec!["binary", "worker_name", "workers", "stream"];
-            CallOptions::keys(&mut others);
-            misplaced(&others, "for calls");
         }
     }
 
@@ -266,6 +240,7 @@ impl Keys {
             stream,
             options: self.options,
             events: self.events,
+            socket: self.socket,
             expect: self.expect,
             timeout: self.timeout,
             take: self.take,
@@ -288,6 +263,7 @@ impl Keys {
             },
             options: request.options.clone(),
             events: request.events.clone(),
+            socket: request.socket.clone(),
             expect: request.expect.clone(),
             timeout: request.timeout.clone(),
             take: request.take.clone(),
@@ -298,6 +274,7 @@ impl Keys {
             Ask::Call(method) => keys.call = Some(method.clone()),
             Ask::Llm(kind) => keys.llm = Some(kind.clone()),
             Ask::Ammo(ammo) => keys.ammo = AmmoKeys::from_ammo(ammo),
+            Ask::Socket(socket) => keys.on_socket = SocketKeys::from_socket(socket),
             Ask::List { method, file } => {
                 keys.list = Some(file.clone());
                 keys.method = (method.value != "GET").then(|| method.clone());
@@ -328,6 +305,115 @@ impl Keys {
     }
 }
 
+/// Keys that have no effect on a kind of request.
+struct Misplaced {
+    keys: Vec<&'static str>,
+    /// Where they have an effect, after "is".
+    instead: &'static str,
+}
+
+impl Misplaced {
+    fn new(keys: &[&'static str], instead: &'static str) -> Self {
+        let keys = keys.to_vec();
+        Self { keys, instead }
+    }
+}
+
+/// The keys that have no effect on a request of this kind.
+fn misplaced(ask: &Ask) -> Vec<Misplaced> {
+    let mut all = vec![Misplaced::new(
+        &AmmoKeys::OTHERS,
+        "only for files of requests (`ammo`)",
+    )];
+    if ask.is_call() {
+        all.extend(misplaced_on_call());
+    } else {
+        all.extend(misplaced_off_call());
+    }
+    match ask {
+        Ask::Llm(_) => {
+            let own = [&BODY[..], &["body_lines", "order", "read", "gap_timeout"]].concat();
+            let instead = "made by the `llm` of the pool; leave it out";
+            all.push(Misplaced::new(&own, instead));
+        }
+        Ask::Socket(socket) => {
+            all.extend(misplaced_on_socket(socket));
+            return all;
+        }
+        _ => {}
+    }
+    all.push(Misplaced::new(
+        &["subprotocols", "message_compression"],
+        "for WebSockets (`connect`)",
+    ));
+    if !ask.is_call() {
+        all.push(Misplaced::new(&["binary"], "for calls and WebSockets"));
+    }
+    all
+}
+
+fn misplaced_on_call() -> [Misplaced; 4] {
+    let body = [&BODY[..], &["body_lines"]].concat();
+    [
+        Misplaced::new(
+            &["headers"],
+            "for HTTP requests; for a call, use `metadata`",
+        ),
+        Misplaced::new(
+            &["timeout"],
+            "for HTTP requests; for a call, use `deadline`",
+        ),
+        Misplaced::new(
+            &["read", "gap_timeout", "stream_duration", "max_events"],
+            "for HTTP requests; the messages of a call are read one by one anyway",
+        ),
+        Misplaced::new(&body, "for HTTP requests; for a call, use `data`"),
+    ]
+}
+
+fn misplaced_off_call() -> [Misplaced; 3] {
+    let mut others = vec!["worker_name", "workers", "stream"];
+    CallOptions::keys(&mut others);
+    [
+        Misplaced::new(&["metadata", "metadata_file"], "for calls; use `headers`"),
+        Misplaced::new(
+            &["data", "data_file", "data_base64"],
+            "for calls; use `body`",
+        ),
+        Misplaced::new(&others, "for calls"),
+    ]
+}
+
+fn misplaced_on_socket(socket: &Socket) -> Vec<Misplaced> {
+    let reading = [
+        "body_lines",
+        "order",
+        "read",
+        "stream_duration",
+        "max_events",
+    ];
+    let mut all = vec![
+        Misplaced::new(&BODY, "for HTTP requests; for a WebSocket, use `send`"),
+        Misplaced::new(&reading, "not for WebSockets"),
+    ];
+    if socket.connect.is_none() {
+        all.push(Misplaced::new(
+            &["headers", "subprotocols", "message_compression"],
+            "for the step that opens the WebSocket (`connect`)",
+        ));
+    }
+    if socket.send.is_none() {
+        all.push(Misplaced::new(&["binary"], "for the message of `send`"));
+    }
+    if socket.receive.is_none() {
+        all.push(Misplaced::new(
+            &["gap_timeout"],
+            "for steps that receive (`receive`)",
+        ));
+    }
+    all
+}
+
 /// Notes a mapping that defines no request, or several.
 fn check_asks(asks: &[Ask], place: &Place, found: &mut Findings) {
     let places: Vec<&Place> = asks.iter().map(|ask| &ask.text().place).collect();
@@ -346,7 +432,8 @@ fn check_asks(asks: &[Ask], place: &Place, found: &mut Findings) {
         (_, None) => {
             let message = "a request needs exactly one of `get`, `head`, `post`, `put`, `patch`, \
                            `delete`, `options`, `trace`, `url`, `list`, `call`, `llm`, `ammo` and \
-                           `ammo_lines`";
+                           `ammo_lines`, or `connect`, `send`, `receive` or `close` for a \
+                           WebSocket";
             (place, message.to_owned())
         }
     };
@@ -400,7 +487,11 @@ impl Entry for Vec<Request> {
 
     fn schema(definitions: &mut Definitions) -> Value {
         let request = schema::defined("request", definitions, |definitions| {
-            schema::with_one_of(fields_schema::<Keys>(definitions), &ASKS)
+            schema::with_one_of(
+                fields_schema::<Keys>(definitions),
+                &ASKS,
+                &SocketKeys::NAMES,
+            )
         });
         schema::one_or_many(&request)
     }

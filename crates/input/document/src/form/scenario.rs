@@ -1,6 +1,7 @@
 //! The steps of a scenario as mappings: a request, `pause: 200ms..1s`, `set: { order: "{{ uuid }}" }`.
 
 use super::request::{ASKS, Keys as RequestKeys};
+use super::socket::SocketKeys;
 use crate::diagnostic::Findings;
 use crate::keys::KeyValue;
 use crate::keys::fields::{
@@ -215,7 +216,11 @@ impl Entry for Vec<Step> {
         let step = schema::defined("step", definitions, |definitions| {
             let kinds = ASKS.into_iter().chain(KINDS.iter().map(|(key, _)| *key));
             let kinds: Vec<&str> = kinds.collect();
-            schema::with_one_of(fields_schema::<StepKeys>(definitions), &kinds)
+            schema::with_one_of(
+                fields_schema::<StepKeys>(definitions),
+                &kinds,
+                &SocketKeys::NAMES,
+            )
         });
         schema::one_or_many(&step)
     }

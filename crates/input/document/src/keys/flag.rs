@@ -213,8 +213,10 @@ impl On {
     pub const RESUME: Self = Self(32);
     /// `drumfire llm`.
     pub const LLM: Self = Self(64);
+    /// `drumfire ws`.
+    pub const WS: Self = Self(128);
     /// The commands whose flags describe requests.
-    pub(crate) const SENDS: Self = Self::HTTP.and(Self::GRPC).and(Self::LLM);
+    pub(crate) const SENDS: Self = Self::HTTP.and(Self::GRPC).and(Self::LLM).and(Self::WS);
     /// The commands whose flags describe a load.
     pub(crate) const LOADS: Self = Self::SENDS.and(Self::RUN);
     /// The commands that run a plan from its start.

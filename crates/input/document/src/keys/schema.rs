@@ -38,12 +38,15 @@ pub(crate) fn named(value: &Value) -> Value {
     json!({ "type": "object", "additionalProperties": value, "minProperties": 1 })
 }
 
-/// A mapping with exactly one of these keys.
-pub(crate) fn with_one_of(mut mapping: Value, keys: &[&str]) -> Value {
-    let kinds: Vec<Value> = keys
-        .iter()
-        .map(|key| json!({ "required": [key] }))
-        .collect();
+/// A mapping with exactly one of these keys, of which those of `together` count as one.
+pub(crate) fn with_one_of(mut mapping: Value, keys: &[&str], together: &[&str]) -> Value {
+    let required = |key: &&str| json!({ "required": [key] });
+    let lone = keys.iter().filter(|key| !together.contains(key));
+    let mut kinds: Vec<Value> = lone.map(required).collect();
+    let together: Vec<Value> = together.iter().map(required).collect();
+    if !together.is_empty() {
+        kinds.push(json!({ "anyOf": together }));
+    }
     mapping["oneOf"] = kinds.into();
     mapping
 }

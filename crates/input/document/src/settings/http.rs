@@ -9,7 +9,7 @@ table! {
     pub struct Http [] {
         http: Option<Text> = "HTTP version: `1` or `2`",
             Flag::new(Group::Request, "--http2",
-                "Use HTTP/2: by ALPN on https, by prior knowledge on http").first().sets("2");
+                "Use HTTP/2: by ALPN on https, by prior knowledge on http").on(On::HTTP.and(On::LLM).and(On::WS)).first().sets("2");
         compressed: Option<Text> =
             "`true`: request compressed responses and decode them; `gzip`: request only gzip; `false`: neither",
             Flag::new(Group::Request, "--compressed", "Request compressed bodies and decode them");
@@ -42,7 +42,7 @@ table! {
         body: Vec<Text> =
             "Check of the body, such as `contains TEXT`, `equals TEXT` or `matches /regex/`, or a list of checks",
             Flag::new(Group::Request, "--expect-body <CHECK>",
-                "Check of the response body, such as 'contains TEXT' or 'matches /REGEX/'; repeatable");
+                "Check of the response body, such as 'contains TEXT' or 'matches /REGEX/'; repeatable").on(On::HTTP.and(On::LLM).and(On::WS));
         body_size: Option<Text> = "Size of the body in bytes, or a bound on it, such as `<10kB`";
         body_hash: Option<Text> =
             "Digest of the body: `sha256 …`, `xxh3 …` or `fnv1a64 …`; add `sample 10%` to hash only that share of bodies. A line of a `list` can have its own hash after the URL",
@@ -78,9 +78,9 @@ table! {
             Flag::new(Group::Request, "--events",
                 "Read responses as server-sent events, each counted and timed").on(On::HTTP).sets("events");
         gap_timeout: Option<Text> =
-            "Maximum time without an event, such as `10s`; `0` (the default) means no limit",
+            "Maximum time without an event of a stream, or without a message of a WebSocket, such as `10s`; `0` (the default) means no limit",
             Flag::new(Group::Timeouts, "--gap-timeout <TIME>",
-                "Maximum time from one event to the next [default: no limit]").on(On::HTTP).needs("events");
+                "Maximum time from one event, or message, to the next [default: no limit]").on(On::HTTP.and(On::WS)).needs("events");
         stream_duration: Option<Text> =
             "How long a stream lasts at most, such as `10m`, from the first write of its request; drumfire then ends the exchange, which is not a failure",
             Flag::new(Group::Request, "--stream-duration <TIME>",
@@ -97,7 +97,7 @@ table! {
     pub struct CommonFields [] {
         headers: Vec<Field> = "Header fields of every HTTP request",
             Flag::new(Group::Request, "-H, --header <HEADER>",
-                "Header `Name: value`; repeatable").first();
+                "Header `Name: value`; repeatable").on(On::HTTP.and(On::LLM).and(On::WS)).first();
         metadata: Vec<Field> = "Metadata of every call";
         traceparent: Option<Switch> = "Send a unique W3C traceparent with every request and call",
             Flag::new(Group::Request, "--traceparent",

@@ -29,7 +29,9 @@ table! {
             "Pause of a user between two iterations: `200ms`, `200ms..1s`, `exponential(1s)` or `lognormal(1s,0.5)`",
             Flag::new(Group::Load, "--think-time <TIME>",
                 "Closed model: a user's pause between a response and the next request").excludes(&["rate"]);
-        pace: Option<Text> = "Minimum time between the starts of a user's iterations, such as `5s`";
+        pace: Option<Text> = "Minimum time between the starts of a user's iterations, such as `5s`",
+            Flag::new(Group::Load, "--every <TIME>",
+                "Minimum time from one message of a connection to its next").on(On::WS).excludes(&["rate"]).first();
     } []
 }
 

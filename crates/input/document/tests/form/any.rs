@@ -204,6 +204,47 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn socket_settings()(subprotocols in texts(), message_compression in switch()) -> SocketSettings {
+        SocketSettings { subprotocols, message_compression }
+    }
+}
+
+/// A request on a WebSocket, with the keys that fit its action.
+fn socket_request() -> impl Strategy<Value = Request> {
+    let socket = (some(), payload(), some(), text());
+    let rest = (
+        some(),
+        listed(),
+        socket_settings(),
+        expect(),
+        listed(),
+        some(),
+    );
+    (socket, rest).prop_map(|(socket, rest)| {
+        let (connect, send, receive, close) = socket;
+        let (name, headers, settings, expect, take, timeout) = rest;
+        let lone = connect.is_none() && send.is_none() && receive.is_none();
+        let opens = connect.is_some();
+        let socket = Socket {
+            connect,
+            send,
+            receive,
+            close: lone.then_some(close),
+        };
+        let mut request = Request::new(Ask::Socket(Box::new(socket)));
+        request.name = name;
+        request.fields = Fields::Listed(if opens { headers } else { Vec::new() });
+        request.socket = if opens {
+            settings
+        } else {
+            SocketSettings::default()
+        };
+        (request.expect, request.take, request.timeout) = (expect, take, timeout);
+        request
+    })
+}
+
+prop_compose! {
     fn common_body()(payload in body_payload(), lines in switch(), order in some()) -> CommonBody {
         CommonBody { payload, lines, order }
     }
@@ -212,11 +253,11 @@ prop_compose! {
 prop_compose! {
     fn settings()(reach in reach().boxed(), http in http().boxed(),
                   connections in connections().boxed(), timeouts in timeouts().boxed(),
-                  tls in tls().boxed(), schema in schema().boxed(), options in options().boxed(), events in events().boxed(),
+                  tls in tls().boxed(), schema in schema().boxed(), options in options().boxed(), events in events().boxed(), socket in socket_settings().boxed(),
                   headers in listed(), metadata in listed(), traceparent in switch(), body in common_body().boxed(),
                   templates in some(), script in some(), samples in switch(), transcripts in some())
         -> Settings {
-            Settings { reach, http, connections, timeouts, tls, schema, options, events,
+            Settings { reach, http, connections, timeouts, tls, schema, options, events, socket,
                        fields: CommonFields { headers, metadata, traceparent }, body, templates,
                        script, kept: Kept { samples, transcripts } }
         }
@@ -270,6 +311,7 @@ fn http_request() -> impl Strategy<Value = Request> {
                     take,
                     timeout,
                     events,
+                    socket: SocketSettings::default(),
                     fields: Fields::Listed(fields),
                     data: Data {
                         payload,
@@ -341,6 +383,7 @@ fn call() -> impl Strategy<Value = Request> {
             stream,
             options,
             events: EventSettings::default(),
+            socket: SocketSettings::default(),
             expect: ExpectSettings::default(),
             timeout: None,
             take: Vec::new(),
@@ -349,7 +392,12 @@ fn call() -> impl Strategy<Value = Request> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let request = prop_oneof![http_request().boxed(), call().boxed(), ammo().boxed()];
+    let request = prop_oneof![
+        http_request().boxed(),
+        call().boxed(),
+        ammo().boxed(),
+        socket_request().boxed()
+    ];
     let request = (request, some())
         .prop_map(|(request, on_fail)| Step::Request(Box::new(RequestStep { request, on_fail })));
     let set = listed().prop_filter("a step sets something", |fields| !fields.is_empty());
@@ -417,7 +465,8 @@ fn pool(name: String) -> BoxedStrategy<Pool> {
     let request = prop_oneof![
         http_request().boxed(),
         call().boxed(),
-        llm_request().boxed()
+        llm_request().boxed(),
+        socket_request().boxed()
     ];
     let requests = vec(request, 0..4);
     let scenario = vec(step().boxed(), 0..4);

@@ -5,7 +5,7 @@ use crate::answer::{AfterAnswer, Answer, Last};
 use crate::link::{FarState, Phase};
 use crate::log::Seen;
 use crate::queue::{Ending, Event, Wire};
-use crate::request::{Request, body_length, head_end, header};
+use crate::request::{Request, body_length, frame_lengths, head_end, header};
 use crate::server::Expecting;
 use drumfire_units::Nanos;
 
@@ -46,10 +46,15 @@ impl SimIo {
             return;
         }
         if far.state == FarState::Serving {
-            self.log.pipelined += 1;
+            // Frames may follow each other at any time.
+            self.log.pipelined += u64::from(!far.is_socket);
             return;
         }
-        match front(&far.received) {
+        let front = match far.is_socket {
+            true => frame(&mut far.received),
+            false => front(&far.received),
+        };
+        match front {
             Front::Whole(head, length) => self.take_request(wire, head, length, at),
             Front::Expects if !far.continued => {
                 far.continued = true;
@@ -83,8 +88,15 @@ impl SimIo {
         let host = &mut self.hosts[link.host];
         let far = &mut link.far;
         let request = Request {
-            head: std::str::from_utf8(&far.received[..head]).unwrap_or_default(),
+            head: match far.is_socket {
+                true => "",
+                false => std::str::from_utf8(&far.received[..head]).unwrap_or_default(),
+            },
             body: &far.received[head..length],
+            frame: match far.is_socket {
+                true => far.received[0],
+                false => 0,
+            },
             connection: far.number,
             number: far.taken,
             index: host.requests,
@@ -101,6 +113,8 @@ impl SimIo {
         host.requests += 1;
         self.log.requests += 1;
         self.log.after_last += u64::from(far.last);
+        let is_upgrade = header(request.head, "upgrade").is_some_and(|it| it == "websocket");
+        far.is_socket |= is_upgrade && answer.bytes.starts_with(b"HTTP/1.1 101");
         far.received.drain(..length);
         far.continued = false;
         self.serve(wire, answer, at);
@@ -215,6 +229,23 @@ impl SimIo {
         let at = link.down_last;
         self.queue.add(at, Event::Down(wire, bytes.len()));
     }
+}
+
+/// The first frame of a client, whose payload is unmasked if it is complete. Its first two bytes and
+/// the payload are what an answer sees as head and body.
+fn frame(received: &mut [u8]) -> Front {
+    let Some((header, length)) = frame_lengths(received) else {
+        return Front::Part;
+    };
+    if received.len() < header + length {
+        return Front::Part;
+    }
+    let (front, payload) = received.split_at_mut(header);
+    let mask = front[header - 4..].iter().cycle();
+    for (byte, mask) in payload[..length].iter_mut().zip(mask) {
+        *byte ^= mask;
+    }
+    Front::Whole(header, header + length)
 }
 
 /// The first unit in the received bytes.

@@ -62,6 +62,7 @@ impl SimIo {
             return;
         };
         let request = Request {
+            frame: 0,
             head: &stream.head,
             body: &stream.body,
             connection: number,

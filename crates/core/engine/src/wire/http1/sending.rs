@@ -209,7 +209,7 @@ impl Sending {
 
 /// Notes the departure of the request whose response begins, if the kernel reports it.
 #[cold]
-pub(super) fn note_departure<I: Io, H: Handler>(
+pub(in crate::wire) fn note_departure<I: Io, H: Handler>(
     port: &mut Port<'_, I>,
     id: ExchangeId,
     handler: &mut H,

@@ -15,20 +15,18 @@ pub(super) const fn stream(handle: Handle) -> Option<StreamRef> {
     }
 }
 
-/// Opens a stream for an exchange: the prepared head, and the fields of this exchange.
+/// Opens a stream for an exchange: the prepared head, and the fields of this exchange. With
+/// [`EndStream::Yes`], no body follows.
 ///
 /// # Errors
 /// If the connection has no room.
 #[inline]
-pub(super) fn open(
+pub(in crate::wire) fn open(
     machine: &mut Machine,
     id: ExchangeId,
     opening: &Opening<'_>,
+    end: EndStream,
 ) -> Result<StreamRef, OpenError> {
-    let end = match opening.has_body {
-        true => EndStream::No,
-        false => EndStream::Yes,
-    };
     let head = opening.head.http2();
     let Some(extra) = opening.extra else {
         return machine.open(id.0, head, &[], end);
