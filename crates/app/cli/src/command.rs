@@ -34,3 +34,4 @@ pub(crate) mod serve;
 mod stored;
 mod tags;
 pub(crate) mod ui;
+pub(crate) mod ws;

@@ -8,6 +8,7 @@ mod grpc;
 mod http;
 mod llm;
 mod once;
+mod ws;
 
 use crate::exit::Failure;
 use crate::flags::SettingFlags;
@@ -27,6 +28,7 @@ pub(crate) use grpc::from_flags as of_grpc;
 pub(crate) use http::from_flags as of_http;
 pub(crate) use llm::{from_flags as of_llm, renew_prompts};
 pub(crate) use once::once;
+pub(crate) use ws::from_flags as of_ws;
 
 /// A document with notes on its origin for the report.
 pub(crate) struct Written {

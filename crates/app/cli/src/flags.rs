@@ -12,6 +12,7 @@ mod number;
 mod serve;
 mod settings;
 mod ui;
+mod ws;
 
 pub(crate) use ab::AbFlags;
 pub(crate) use capacity::CapacityFlags;
@@ -26,9 +27,10 @@ pub(crate) use llm::LlmFlags;
 pub(crate) use serve::{ServeFlags, parsed};
 pub(crate) use settings::{
     AttachSettings, GrpcSettings, HttpSettings, LlmFlagSettings, ReportSettings, ResumeSettings,
-    RunSettings, SettingFlags, result_flags, with_choices,
+    RunSettings, SettingFlags, WsSettings, result_flags, with_choices,
 };
 pub(crate) use ui::UiFlags;
+pub(crate) use ws::WsFlags;
 
 use crate::schemas;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -124,6 +126,8 @@ pub(crate) enum Command {
     Grpc(Box<GrpcFlags>),
     /// Load-test a language model behind an API such as OpenAI's
     Llm(Box<LlmFlags>),
+    /// Load-test a WebSocket
+    Ws(Box<WsFlags>),
     /// Run a plan
     Run(Box<RunFlags>),
     /// Run one plan on several machines
@@ -238,14 +242,15 @@ pub(crate) enum Shell {
 }
 
 /// Flags and arguments without a key that stay in `-h`, because a first-time user needs them.
-const FIRST: [&str; 11] = [
-    "slos", "from", "max", "hold", "confirm", "urls", "url", "target", "list", "show", "help",
+const FIRST: [&str; 12] = [
+    "slos", "from", "max", "hold", "confirm", "urls", "url", "target", "list", "replies", "show",
+    "help",
 ];
 
 /// The program with short help: commands with many flags list only the most important ones.
 pub(crate) fn short_help() -> clap::Command {
     let mut cli = Cli::command();
-    for name in ["http", "grpc", "llm", "capacity"] {
+    for name in ["http", "grpc", "llm", "ws", "capacity"] {
         cli = cli.mut_subcommand(name, |command| {
             let more = format!("All flags: drumfire {name} --help");
             command.after_help(more).mut_args(|arg| {
@@ -266,6 +271,7 @@ pub(crate) fn alone(command: &str) -> Option<clap::Command> {
         "http" => HttpFlags::augment_args(clap::Command::new("http")),
         "grpc" => GrpcFlags::augment_args(clap::Command::new("grpc")),
         "llm" => LlmFlags::augment_args(clap::Command::new("llm")),
+        "ws" => WsFlags::augment_args(clap::Command::new("ws")),
         "run" => RunFlags::augment_args(clap::Command::new("run")),
         _ => return None,
     };

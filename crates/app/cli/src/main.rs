@@ -163,6 +163,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Http(flags) => command::http::run(&flags, output),
         Command::Grpc(flags) => command::grpc::run(&flags, output),
         Command::Llm(flags) => command::llm::run(&flags, output),
+        Command::Ws(flags) => command::ws::run(&flags, output),
         Command::Run(flags) => command::run::run(&flags, output),
         #[cfg(feature = "cluster")]
         Command::Cluster { act } => match act {

@@ -137,7 +137,13 @@ fn url(request: &HttpRequest) -> String {
 /// The target as the user named it, and the number of further targets.
 fn target(plan: &Plan) -> String {
     let requests = || plan.pools().iter().flat_map(|pool| &pool.requests);
-    let first = requests().next().map(|request| secret::url(&url(request)));
+    let first = requests().next().map(|request| {
+        let shown = secret::url(&url(request));
+        match request.socket {
+            Some(_) => shown.replacen("http", "ws", 1),
+            None => shown,
+        }
+    });
     let first = first.unwrap_or_default();
     match requests().count() {
         0 | 1 => first,

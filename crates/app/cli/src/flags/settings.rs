@@ -28,6 +28,8 @@ pub(crate) type HttpSettings = SettingFlags<{ On::HTTP.0 }>;
 pub(crate) type GrpcSettings = SettingFlags<{ On::GRPC.0 }>;
 /// The settings of `drumfire llm`.
 pub(crate) type LlmFlagSettings = SettingFlags<{ On::LLM.0 }>;
+/// The settings of `drumfire ws`.
+pub(crate) type WsSettings = SettingFlags<{ On::WS.0 }>;
 /// The settings of `drumfire run`.
 pub(crate) type RunSettings = SettingFlags<{ On::RUN.0 }>;
 /// The settings of `drumfire cluster attach`.
@@ -87,7 +89,14 @@ impl<const ON: u8> Args for SettingFlags<ON> {
             let needs = row.flag.needs;
             let is_rival = |excludes: &[&str]| needs.is_some_and(|it| excludes.contains(&it));
             let rivals = rows.iter().filter(|rival| is_rival(rival.flag.excludes));
-            argument(row, On(ON)).conflicts_with_all(rivals.map(|rival| rival.flag.long()))
+            let arg =
+                argument(row, On(ON)).conflicts_with_all(rivals.map(|rival| rival.flag.long()));
+            // Another command has the flag without the one that it needs.
+            let is_here = |long: &str| rows.iter().any(|other| other.flag.long() == long);
+            match needs.filter(|long| is_here(long)) {
+                Some(other) => arg.requires(other),
+                None => arg,
+            }
         }))
     }
 
@@ -142,10 +151,6 @@ fn argument(row: &FlagRow, on: On) -> Arg {
     };
     let arg = match flag.alias {
         Some(alias) => arg.alias(alias),
-        None => arg,
-    };
-    let arg = match flag.needs {
-        Some(other) => arg.requires(other),
         None => arg,
     };
     let Some(value) = flag.value() else {

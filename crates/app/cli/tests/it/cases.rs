@@ -54,6 +54,7 @@ cases![
     templates,
     traces,
     waiting,
+    websocket,
 ];
 
 #[test]

@@ -230,11 +230,12 @@ fn a_bare_machine_is_enough() {
 /// The help texts, compared with files in this folder; `DRUMFIRE_BLESS=1` rewrites the files.
 #[test]
 fn help_is_as_it_was_agreed() {
-    let pages: [(&str, &[&str]); 7] = [
+    let pages: [(&str, &[&str]); 8] = [
         ("drumfire", &["--help"]),
         ("http", &["http", "--help"]),
         ("grpc", &["grpc", "--help"]),
         ("llm", &["llm", "--help"]),
+        ("ws", &["ws", "--help"]),
         ("capacity", &["capacity", "--help"]),
         ("serve", &["serve", "--help"]),
         ("go-wrk", &["go-wrk", "-help"]),
