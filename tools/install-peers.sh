@@ -20,9 +20,12 @@ declare -A package_of=(
 )
 # Debian's Python, whatever else is on the PATH, for it has Debian's packages.
 package_of[python3-grpc]=python3-grpcio
+package_of[python3-websockets]=python3-websockets
+# A library for Debian's node.
+package_of[node-ws]=node-ws
 # Environments for the packages of Python that drumfire is packed with.
 package_of[python3-venv]=python3-venv
-peers=(python3-grpc python3-venv nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping prometheus promtool influxd faketime node npm chromium)
+peers=(python3-grpc python3-websockets node-ws python3-venv nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping prometheus promtool influxd faketime node npm chromium)
 # Debian puts servers where an ordinary user's PATH does not look.
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -30,6 +33,8 @@ is_there() {
   case "$1" in
     python3-venv) python3 -c 'import ensurepip' 2>/dev/null ;;
     python3-grpc) /usr/bin/python3 -c 'import grpc' 2>/dev/null ;;
+    python3-websockets) /usr/bin/python3 -c 'import websockets' 2>/dev/null ;;
+    node-ws) [ -e /usr/share/nodejs/ws ] ;;
     *) command -v "$1" >/dev/null ;;
   esac
 }

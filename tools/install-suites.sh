@@ -10,6 +10,8 @@
 #   nats-server          runs on several machines            github.com/nats-io/nats-server
 #   hlog-reader          tools/hlog-reader.go, logs of       github.com/HdrHistogram/hdrhistogram-go
 #                        histograms by their own reader
+#   socket-server        tools/socket-server.go, a server    github.com/coder/websocket
+#                        of WebSockets
 #
 # and, when they are named as arguments (`make receivers`), receivers of metrics:
 #
@@ -47,6 +49,7 @@ grpc_interop_server="google.golang.org/grpc/interop/server google.golang.org/grp
 ghz="github.com/bojand/ghz/cmd/ghz github.com/bojand/ghz@v0.120.0"
 nats_server="github.com/nats-io/nats-server/v2 github.com/nats-io/nats-server/v2@v2.12.2"
 hlog_reader="tools/hlog-reader.go github.com/HdrHistogram/hdrhistogram-go@v1.4.0"
+socket_server="tools/socket-server.go github.com/coder/websocket@v1.8.15"
 
 victoria_metrics="github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics github.com/VictoriaMetrics/VictoriaMetrics@v1.102.1"
 contrib=github.com/open-telemetry/opentelemetry-collector-contrib
@@ -136,7 +139,7 @@ END
 }
 
 wanted=("$@")
-[ "${#wanted[@]}" -gt 0 ] || wanted=(h2specd connectconformance grpc-interop-server ghz nats-server hlog-reader)
+[ "${#wanted[@]}" -gt 0 ] || wanted=(h2specd connectconformance grpc-interop-server ghz nats-server hlog-reader socket-server)
 missing=()
 for name in "${wanted[@]}"; do
   pinned=${name//-/_}

@@ -75,6 +75,7 @@ mod setup;
 mod signals;
 mod slow_cooker;
 mod slow_cooker_beside;
+mod socket_servers;
 mod stall;
 mod stops;
 mod store;
