@@ -20,7 +20,7 @@ const CASES: usize = 517;
 /// The name under which the suite lists us.
 const AGENT: &str = "drumfire";
 /// The suite sends some messages a thousand times; a busy machine may need long for them.
-const SECONDS_MAX: u64 = 1200;
+const SECONDS_MAX: u64 = 3600;
 
 #[test]
 fn a_case_on_the_list_has_a_reason() {
