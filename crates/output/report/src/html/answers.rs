@@ -52,28 +52,24 @@ pub(super) fn print(out: &mut Markup, summary: &Summary, origin: &Origin<'_>) {
     out.close("section");
 }
 
-/// The reasons with their remedies, escaped.
+/// The first reasons with their remedies, escaped, and the number of the others.
 fn sentences(reasons: &[Reason], naming: Naming) -> Vec<String> {
-    let reasons = reasons.iter();
-    reasons
-        .map(|reason| foreign(&sentence(reason, naming), Unicode::On))
-        .collect()
+    let first = reasons.iter().take(REASONS_MAX);
+    let sentences = first.map(|reason| foreign(&sentence(reason, naming), Unicode::On));
+    let others = reasons.len().saturating_sub(REASONS_MAX);
+    let words = format!(
+        "{} in the full report",
+        counted(others as u64, "more reason")
+    );
+    sentences.chain((others > 0).then_some(words)).collect()
 }
 
-/// Appends one answer, with each of its first reasons in a paragraph.
+/// Appends one answer, with each of its reasons in a paragraph.
 fn answer(out: &mut Markup, colour: &str, text: &str, reasons: &[String]) {
     out.open("li", &[("class", colour)]);
     out.element("strong", &[], text);
-    for reason in reasons.iter().take(REASONS_MAX) {
+    for reason in reasons {
         out.element("p", &[("class", "dim")], reason);
-    }
-    if reasons.len() > REASONS_MAX {
-        let others = counted((reasons.len() - REASONS_MAX) as u64, "more reason");
-        out.element(
-            "p",
-            &[("class", "dim")],
-            &format!("{others} in the full report"),
-        );
     }
     out.close("li");
 }

@@ -5,7 +5,9 @@ use crate::fixture;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compare::Compared;
-use drumfire_measure::{AddressCounts, Closing, Interval, Model, Reading, Summary};
+use drumfire_measure::{
+    AddressCounts, Closing, Interval, Model, Reading, Summary, ThresholdResult,
+};
 use drumfire_plan::{EventClass, Secrets};
 use drumfire_report::figure::{Figure, NAMES, Plot, Series, Unit, figures, svg, tail};
 use drumfire_report::html::Origin;
@@ -318,6 +320,26 @@ fn every_run_has_every_figure() {
             assert!(page.contains(&format!("<figure id=\"{name}\"")), "{name}");
         }
     }
+}
+
+/// Thresholds that failed stand before the others, and only five are not folded.
+#[test]
+fn many_thresholds_begin_with_those_that_failed() {
+    let mut run = fixture::answers();
+    let rule = run.thresholds[0].clone();
+    let rules = (0..12).map(|n| ThresholdResult {
+        passed: n % 2 > 0,
+        ..rule.clone()
+    });
+    run.thresholds = rules.collect();
+    let page = page(&run);
+    let (_, part) = page.split_once("<section id=\"thresholds\"").unwrap();
+    let (part, _) = part.split_once("</section>").unwrap();
+    let (shown, folded) = part
+        .split_once("<summary>7 more thresholds, 1 failed</summary>")
+        .unwrap();
+    let marks = |part: &str| ["✗", "✓"].map(|mark| part.matches(mark).count());
+    assert_eq!((marks(shown), marks(folded)), ([5, 0], [1, 6]));
 }
 
 /// Half of the answers have prompts of 400 tokens, and half of 1,200.
