@@ -170,6 +170,7 @@ mod tests {
                 written: Nanos(1),
             },
             detail: Some(Box::new(said.clone().into())),
+            answer: None,
             pool: 0,
         };
         let field = Field {

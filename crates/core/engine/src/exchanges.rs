@@ -58,7 +58,7 @@ use self::context::{KindContext, TimerStep};
 use self::entry::Entry;
 use self::exchange::Exchange;
 use self::records::Records;
-use self::rules::{AnswerRules, Rules};
+use self::rules::Rules;
 use self::state::ExchangeState;
 use self::tools::Tools;
 use crate::blame::Failure;
@@ -69,7 +69,7 @@ use crate::protocol::Protocol;
 use crate::users::UserState;
 use crate::wire::{Cancelled, Phase};
 use drumfire_cookies::Jar;
-use drumfire_measure::{Detail, Figures, Outcome, Particulars, Sample, Written};
+use drumfire_measure::{Detail, Figures, KeptAnswer, Outcome, Particulars, Sample, Written};
 use drumfire_plan::{Origin, Taken};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -107,6 +107,8 @@ pub(crate) struct Exchanges {
     pub(crate) lists: Lists,
     tools: Tools,
     records: Records,
+    /// The answer of the exchange that ended last, if the plan keeps its samples.
+    kept_answer: Option<Box<KeptAnswer>>,
 }
 
 impl Exchanges {
@@ -121,6 +123,7 @@ impl Exchanges {
             next_scan: Nanos::MAX,
             lists: Lists::new(),
             tools: Tools::default(),
+            kept_answer: None,
         }
     }
 
@@ -304,26 +307,28 @@ impl Exchanges {
         };
         interval.interim += u64::from(account.interim);
         let sample = entry.sample(&self.rules, now, outcome, status);
-        if let Some(rules) = &self.rules.answers {
-            self.record_answer(id, rules, &sample, interval);
+        if self.rules.answers.is_some() {
+            self.record_answer(id, &sample, interval);
         }
         sample
     }
 
     /// Records the answer of an exchange that is over, if its response is read as one.
     #[cold]
-    fn record_answer(
-        &self,
-        id: ExchangeId,
-        rules: &AnswerRules,
-        sample: &Sample,
-        interval: &mut Figures,
-    ) {
-        let Entry { exchange, state } = self.entry(id);
+    fn record_answer(&mut self, id: ExchangeId, sample: &Sample, interval: &mut Figures) {
+        self.kept_answer = None;
+        let Entry { exchange, state } = &self.entries[id.index()];
         let request = self.rules.request(exchange);
-        if self.rules.measures(exchange.account.times.intended)
+        if let Some(rules) = &self.rules.answers
+            && self.rules.measures(exchange.account.times.intended)
             && let Some(answer) = state.answer_sample(request)
         {
+            if self.rules.keeps_samples() {
+                self.kept_answer = Some(Box::new(KeptAnswer {
+                    answer,
+                    gaps: state.answer_gaps().to_vec(),
+                }));
+            }
             let figures = interval.llm_mut(request.step);
             figures.record(&answer, sample, rules.model, &rules.slos);
         }
@@ -364,10 +369,12 @@ impl Exchanges {
         entry.exchange.take_detail()
     }
 
-    /// The facts of the last exchange with this id that its sample does not contain.
+    /// The facts of the last exchange with this id that its sample does not contain. Call it once,
+    /// after [`Self::sample`] for that exchange.
     #[cold]
-    pub(crate) fn particulars(&self, id: ExchangeId) -> Particulars {
-        self.entry(id).exchange.particulars()
+    pub(crate) fn kept(&mut self, id: ExchangeId) -> (Particulars, Option<Box<KeptAnswer>>) {
+        let particulars = self.entry(id).exchange.particulars();
+        (particulars, self.kept_answer.take())
     }
 
     /// Takes the records written since the last call.

@@ -83,7 +83,7 @@ pub const COMMANDS_MAX: usize = 10_000;
 pub const OBSERVER_INTERVALS: usize = 8;
 
 /// Samples that wait for one observer, if a plan keeps all samples; the first waiting interval may
-/// have more. Further samples are lost for that observer. They take 120 MiB.
+/// have more. Further samples are lost for that observer. They take 128 MiB.
 pub const KEPT_SAMPLES_MAX: usize = 1 << 20;
 
 /// The interval at which a pending look-up of a redirect's name is polled.
@@ -155,6 +155,12 @@ pub const KEPT_DETAIL_BYTES: usize = 8_192;
 
 /// Bytes of all such texts per interval and thread; further ones are cut to [`DETAIL_BYTES`].
 pub const KEPT_DETAILS_BYTES: usize = 16 << 20;
+
+/// Gaps between the events of an answer that are kept with its sample, if samples are kept.
+pub const KEPT_GAPS: usize = 16_384;
+
+/// Bytes of such gaps per interval and thread; samples beyond them have none.
+pub const KEPT_GAPS_BYTES: usize = 32 << 20;
 
 /// Bytes of transcripts per interval and thread; the notes of the run count the exchanges beyond
 /// them.

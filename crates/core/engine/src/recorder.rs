@@ -17,7 +17,8 @@
 
 use crate::prepare::PreparedPool;
 use drumfire_measure::{
-    Cause, Detail, Figures, Interval, Kept, Particulars, PoolSeries, Sample, WorkerHealth, Written,
+    Cause, Detail, Figures, Interval, Kept, KeptAnswer, Particulars, PoolSeries, Sample,
+    WorkerHealth, Written,
 };
 use drumfire_net::ThreadTimes;
 use drumfire_plan::{Plan, Pool, Samples};
@@ -25,7 +26,7 @@ use drumfire_units::Nanos;
 use std::sync::Arc;
 
 use crate::id::PoolId;
-use crate::limits::{DETAIL_BYTES, KEPT_DETAIL_BYTES, KEPT_DETAILS_BYTES};
+use crate::limits::{DETAIL_BYTES, KEPT_DETAIL_BYTES, KEPT_DETAILS_BYTES, KEPT_GAPS_BYTES};
 
 /// The series of a pool: the names under which its figures are kept.
 pub(crate) struct Series {
@@ -76,6 +77,8 @@ pub(crate) struct Recorder<S> {
     kept: Vec<Kept>,
     /// The bytes of their details, which come from servers.
     kept_bytes: usize,
+    /// The bytes of the gaps of their answers.
+    kept_gap_bytes: usize,
     /// The thread's times when the current interval began.
     times: ThreadTimes,
 }
@@ -107,6 +110,7 @@ impl<S: Sink> Recorder<S> {
             samples,
             kept: Vec::new(),
             kept_bytes: 0,
+            kept_gap_bytes: 0,
             times,
         }
     }
@@ -135,12 +139,12 @@ impl<S: Sink> Recorder<S> {
         &mut self,
         pool: PoolId,
         sample: &Sample,
-        particulars: impl FnOnce() -> Particulars,
+        beside: impl FnOnce() -> (Particulars, Option<Box<KeptAnswer>>),
     ) {
         if sample.intended >= self.measure_from {
             self.figures(pool).record(sample);
             if self.samples == Samples::Keep {
-                self.keep(pool, sample, particulars());
+                self.keep(pool, sample, beside());
             }
         } else {
             self.figures(pool).record_warmup(sample);
@@ -148,11 +152,24 @@ impl<S: Sink> Recorder<S> {
     }
 
     #[cold]
-    fn keep(&mut self, pool: PoolId, sample: &Sample, particulars: Particulars) {
+    fn keep(
+        &mut self,
+        pool: PoolId,
+        sample: &Sample,
+        (particulars, mut answer): (Particulars, Option<Box<KeptAnswer>>),
+    ) {
+        if let Some(answer) = &mut answer {
+            let bytes = size_of_val(&*answer.gaps);
+            match self.kept_gap_bytes < KEPT_GAPS_BYTES {
+                true => self.kept_gap_bytes += bytes,
+                false => answer.gaps = Vec::new(),
+            }
+        }
         self.kept.push(Kept {
             sample: *sample,
             particulars,
             detail: None,
+            answer,
             pool: pool.0,
         });
     }
@@ -257,6 +274,7 @@ impl<S: Sink> Recorder<S> {
 
     fn hand_over_kept(&mut self) {
         self.kept_bytes = 0;
+        self.kept_gap_bytes = 0;
         if !self.kept.is_empty() {
             self.sink.kept(std::mem::take(&mut self.kept));
         }

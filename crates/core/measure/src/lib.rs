@@ -23,6 +23,7 @@
 
 mod addresses;
 mod ages;
+mod answer;
 mod asked;
 mod backlog;
 mod buckets;
@@ -85,6 +86,7 @@ mod words;
 
 pub use addresses::{ADDRESS_ROWS_MAX, AddressCounts, AddressRow, Addresses};
 pub use ages::{Ages, Flow};
+pub use answer::{AnswerSample, KeptAnswer};
 pub use asked::{
     Asked, AskedBody, AskedCall, AskedHeader, AskedLaw, AskedLoad, AskedRequest, AskedSequence,
     AskedStep, AskedStop, AskedTransport, LISTED_MAX, Listed,
@@ -112,7 +114,7 @@ pub use interval_row::{IntervalRow, Rows};
 pub use iterations::{IterationSample, Iterations};
 pub use latency::Latency;
 pub use leniency::{Leniencies, Leniency};
-pub use llm::{AnswerSample, LlmFigures, LlmRow};
+pub use llm::{LlmFigures, LlmRow};
 pub use load::{LoadAnswer, Spans};
 pub use messages::{IsFirst, Messages};
 pub use objective::{Objected, Objective};

@@ -10,78 +10,11 @@ mod prompts;
 use crate::form;
 use crate::form::{ByName, Named};
 use crate::quantile::{rank, supports};
-use crate::{Counts, Histogram, Model, Outcome, Sample, Spread};
-use drumfire_plan::{EventClass, Finish, Slo, SloTime, TokenUsage};
+use crate::{AnswerSample, Counts, Histogram, Model, Outcome, Sample, Spread};
+use drumfire_plan::{EventClass, Finish, Slo, SloTime};
 use drumfire_units::Nanos;
 use prompts::ByPrompt;
 use std::ops::Range;
-
-/// The times and numbers of one answer, so far or at its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AnswerSample {
-    /// Whether the interface has tokens in its answers: embeddings have none.
-    pub generates: bool,
-    /// The time of the first event with a token; `None` before it, and without a stream.
-    pub first: Option<Nanos>,
-    /// The time of the first event with a visible token.
-    pub first_visible: Option<Nanos>,
-    /// The time of the last event with a token.
-    pub last: Option<Nanos>,
-    /// The longest time between two events with tokens.
-    pub stall: Option<Nanos>,
-    /// The number of events with tokens.
-    pub token_events: u64,
-    /// The number of tokens of the first event, if the server reports it.
-    pub first_tokens: Option<u32>,
-    /// The number of tokens that were counted when they arrived.
-    pub counted: u64,
-    /// The server's last report.
-    pub usage: TokenUsage,
-    /// The maximum number of tokens that the request asked for, if it did.
-    pub asked: Option<u32>,
-    /// The reason for the end.
-    pub finish: Option<Finish>,
-    /// Whether the server has ended the answer.
-    pub is_complete: bool,
-}
-
-impl AnswerSample {
-    /// The time per token after the first event: (last − first) ÷ (N − n₁), where N is the server's
-    /// count and n₁ the tokens of the first event, 1 if they are unknown. `None` for an answer that
-    /// was cut, without usage, or with a single event.
-    #[must_use]
-    pub fn tpot(&self) -> Option<Nanos> {
-        let (first, last) = (self.first?, self.last?);
-        let tokens = self
-            .usage
-            .output?
-            .checked_sub(self.first_tokens.unwrap_or(1))?;
-        let is_timed = self.is_complete && self.token_events > 1 && tokens > 0;
-        is_timed.then(|| Nanos((last - first).0 / u64::from(tokens)))
-    }
-
-    /// Whether the answer meets these limits. A time that does not exist meets no limit, except
-    /// that an answer of a single token has no time per token and no gaps.
-    fn meets(&self, slo: &Slo, sample: &Sample, model: Model) -> bool {
-        let start = match model {
-            Model::Open => sample.intended,
-            Model::Closed => sample.sent,
-        };
-        let is_short = self.is_complete && self.usage.output.is_some_and(|count| count <= 1);
-        slo.0.iter().all(|limit| {
-            let time = match limit.time {
-                SloTime::Ttft => self.first.map(|at| at - start),
-                SloTime::Ttfv => self.first_visible.map(|at| at - start),
-                SloTime::Tpot if is_short => Some(Nanos::ZERO),
-                SloTime::Tpot => self.tpot(),
-                SloTime::Stall => self.stall.or_else(|| self.first.map(|_| Nanos::ZERO)),
-                SloTime::Response => Some(sample.end - sample.intended),
-                SloTime::Service => Some(sample.end - sample.sent),
-            };
-            time.is_some_and(|time| limit.allows(time))
-        })
-    }
-}
 
 /// The figures of answers: tokens, events, and times. They exist only in runs that read answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -300,7 +233,7 @@ impl LlmFigures {
         }
         if sample.outcome == Outcome::Ok {
             for (count, slo) in self.good.iter_mut().zip(slos) {
-                *count += u64::from(answer.meets(slo, sample, model));
+                *count += u64::from(meets(answer, slo, sample, model));
             }
         }
     }
@@ -467,6 +400,28 @@ pub(crate) fn speed(tpot: &Histogram, q: f64) -> Option<f64> {
         };
         let time = tpot.quantile_unchecked(from_above as f64 / count as f64);
         1e9 / time.0.max(1) as f64
+    })
+}
+
+/// Whether an answer meets these limits. A time that does not exist meets no limit, except that an
+/// answer of a single token has no time per token and no gaps.
+fn meets(answer: &AnswerSample, slo: &Slo, sample: &Sample, model: Model) -> bool {
+    let start = match model {
+        Model::Open => sample.intended,
+        Model::Closed => sample.sent,
+    };
+    let is_short = answer.is_complete && answer.usage.output.is_some_and(|count| count <= 1);
+    slo.0.iter().all(|limit| {
+        let time = match limit.time {
+            SloTime::Ttft => answer.first.map(|at| at - start),
+            SloTime::Ttfv => answer.first_visible.map(|at| at - start),
+            SloTime::Tpot if is_short => Some(Nanos::ZERO),
+            SloTime::Tpot => answer.tpot(),
+            SloTime::Stall => answer.stall.or_else(|| answer.first.map(|_| Nanos::ZERO)),
+            SloTime::Response => Some(sample.end - sample.intended),
+            SloTime::Service => Some(sample.end - sample.sent),
+        };
+        time.is_some_and(|time| limit.allows(time))
     })
 }
 

@@ -11,7 +11,7 @@
 
 pub(crate) mod form;
 
-use crate::{Detail, Leniencies, Outcome};
+use crate::{Detail, KeptAnswer, Leniencies, Outcome};
 use drumfire_units::Nanos;
 
 /// One exchange, recorded once, after it has ended. Times count from the run's start.
@@ -67,6 +67,8 @@ pub struct Kept {
     /// The detail of a failure, in addition to its outcome: bounded, but otherwise as received from
     /// the server or the system.
     pub detail: Option<Box<Detail>>,
+    /// The answer, if the response was read as one of a language model.
+    pub answer: Option<Box<KeptAnswer>>,
     /// The number of the pool in the plan, from 0.
     pub pool: u16,
 }

@@ -218,6 +218,7 @@ mod tests {
                 written: Nanos(30),
             },
             detail: detail.map(|text| Box::new(text.into())),
+            answer: None,
             pool: 0,
         }
     }

@@ -59,6 +59,7 @@ pub(crate) fn events(lines: &str, summary: &Summary) -> Vec<RunEvent> {
                         written: sample.sent,
                     },
                     detail,
+                    answer: None,
                     pool: 0,
                 });
             }

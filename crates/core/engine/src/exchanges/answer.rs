@@ -8,7 +8,7 @@
 use super::context::KindContext;
 use super::look::Look;
 use crate::blame::Failure;
-use crate::limits::{ANSWER_BYTES, SHOWN_BYTES};
+use crate::limits::{ANSWER_BYTES, KEPT_GAPS, SHOWN_BYTES};
 use drumfire_llm::{Answer, Ending};
 use drumfire_measure::{AnswerSample, Detail, FAILED_BODY_BYTES, Leniencies, Leniency, Outcome};
 use drumfire_plan::{EventClass, LlmApi};
@@ -27,6 +27,8 @@ pub(super) struct AnswerState {
     output: Option<u32>,
     /// The events of the current piece.
     came: Vec<CameEvent>,
+    /// The gaps between events, if the plan keeps its samples; at most [`KEPT_GAPS`].
+    gaps: Vec<Nanos>,
     /// A whole answer.
     body: Vec<u8>,
 }
@@ -55,6 +57,7 @@ impl AnswerState {
         self.sample = AnswerSample::default();
         self.output = None;
         self.came.clear();
+        self.gaps.clear();
         match self.body.capacity() > KEPT_BYTES {
             true => self.body = Vec::new(),
             false => self.body.clear(),
@@ -108,6 +111,11 @@ impl AnswerState {
                 if let Some(gap) = came.gap {
                     figures.record_gap(gap, came.since);
                 }
+            }
+            if cx.rules.keeps_samples() {
+                let room = KEPT_GAPS - self.gaps.len();
+                let gaps = self.came.iter().filter_map(|came| came.gap);
+                self.gaps.extend(gaps.take(room));
             }
         }
         self.came.clear();
@@ -194,6 +202,11 @@ impl AnswerState {
             true => Failure::from_outcome(outcome),
             false => Failure::with(outcome, Detail::new(text, None)),
         })
+    }
+
+    /// The gaps so far, if the plan keeps its samples.
+    pub(super) fn gaps(&self) -> &[Nanos] {
+        &self.gaps
     }
 
     /// The times and numbers so far. `asked` is the maximum number of tokens in the request.

@@ -8,7 +8,7 @@ use super::exchange::Exchange;
 use crate::prepare::{ExchangeKind, PreparedPool, Request};
 use drumfire_measure::{Model, Outcome};
 use drumfire_plan::{
-    Compressed, Cookies, Expect, HttpRequest, Opening, Pool, Redirects, ReusedClosed, Slo,
+    Compressed, Cookies, Expect, HttpRequest, Opening, Pool, Redirects, ReusedClosed, Samples, Slo,
     Threshold, Timeouts, Transcripts,
 };
 use drumfire_units::Nanos;
@@ -59,6 +59,7 @@ pub(super) struct Rules {
     pub(super) part_limit_min: Option<Nanos>,
     /// How answers of language models are timed; `None` if no response is read as one.
     pub(super) answers: Option<AnswerRules>,
+    samples: Samples,
     /// Whether every exchange is judged only by its status, except for redirects.
     pub(super) is_plain: bool,
     opening: Opening,
@@ -109,6 +110,7 @@ impl Rules {
                     model: Model::of_load(&pool.load),
                     slos: Threshold::slos(prepared.thresholds()),
                 }),
+            samples: pool.samples,
             is_plain: reading == Reading::Status && !has_messages,
             opening: pool.connections.opening,
             reading,
@@ -150,6 +152,11 @@ impl Rules {
     #[inline]
     pub(super) fn measures(&self, intended: Nanos) -> bool {
         intended >= self.measure_from
+    }
+
+    /// Whether every sample of the pool is kept.
+    pub(super) fn keeps_samples(&self) -> bool {
+        self.samples == Samples::Keep
     }
 
     /// Whether any exchange may be shown.

@@ -17,6 +17,7 @@
 //! wires stay unchanged.
 
 use super::account;
+use super::answer::AnswerState;
 use super::call::{self, CallState, MessageState};
 use super::context::{BodyStep, Continuation, KindContext, TimerStep};
 use super::event_stream::EventState;
@@ -391,6 +392,12 @@ impl ExchangeState {
                 ..AnswerSample::default()
             },
         })
+    }
+
+    /// The gaps between the events of the answer so far, if the plan keeps its samples.
+    pub(super) fn answer_gaps(&self) -> &[Nanos] {
+        let answer = self.events().and_then(EventState::answer);
+        answer.map_or(&[], AnswerState::gaps)
     }
 
     /// The sent request as it is shown.

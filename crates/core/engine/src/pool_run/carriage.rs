@@ -324,7 +324,7 @@ impl PoolRun {
             held.owed = self.note_delay(held, sample.sent - sample.due);
         }
         cx.recorder
-            .record(self.id, sample, || self.exchanges.particulars(id));
+            .record(self.id, sample, || self.exchanges.kept(id));
         if sample.outcome != Outcome::Ok
             && let Some(detail) = self.exchanges.account_failure(id, sample)
         {

@@ -400,7 +400,7 @@ impl PoolRun {
         if at >= self.lifecycle.measure_from {
             cx.recorder.figures(self.id).record_intended(1);
         }
-        let particulars = || prevented.particulars(at);
+        let particulars = || (prevented.particulars(at), None);
         cx.recorder.record(self.id, &sample, particulars);
         cx.recorder
             .detail(self.id, &sample, None, &prevented.reason.words);

@@ -39,7 +39,7 @@ struct State {
     events: VecDeque<RunEvent>,
     /// The number of intervals in `events`.
     intervals: usize,
-    /// The number of samples in `events`.
+    /// The number of samples in `events`, by [`size_of_kept`].
     kept: usize,
     /// The bytes of the transcripts in `events`.
     transcribed: usize,
@@ -202,7 +202,7 @@ impl State {
         let event = self.events.pop_front()?;
         match &event {
             RunEvent::IntervalClosed(_) => self.intervals -= 1,
-            RunEvent::Kept(kept) => self.kept -= kept.len(),
+            RunEvent::Kept(kept) => self.kept -= kept.iter().map(size_of_kept).sum::<usize>(),
             RunEvent::Transcripts(all) => self.transcribed -= bytes_of(all),
             _ => {}
         }
@@ -241,12 +241,18 @@ impl State {
     /// appended to the last samples, because their interval will be merged with the last interval.
     fn add_kept(&mut self, mut kept: Arc<Vec<Kept>>, is_full: bool) {
         if self.kept > 0 {
-            let room = KEPT_SAMPLES_MAX.saturating_sub(self.kept);
-            if kept.len() > room {
-                kept = Arc::new(kept[..room].to_vec());
+            let mut room = KEPT_SAMPLES_MAX.saturating_sub(self.kept);
+            let fits = |one: &&Kept| {
+                let left = room.checked_sub(size_of_kept(one));
+                room = left.unwrap_or(0);
+                left.is_some()
+            };
+            let count = kept.iter().take_while(fits).count();
+            if count < kept.len() {
+                kept = Arc::new(kept[..count].to_vec());
             }
         }
-        self.kept += kept.len();
+        self.kept += kept.iter().map(size_of_kept).sum::<usize>();
         let mut last = self.events.iter_mut().rev();
         let last = last.find_map(|event| match event {
             RunEvent::Kept(last) => Some(last),
@@ -257,6 +263,13 @@ impl State {
             _ => self.events.push_back(RunEvent::Kept(kept)),
         }
     }
+}
+
+/// The number of samples that a sample counts for: the gaps of an answer take memory, too.
+fn size_of_kept(kept: &Kept) -> usize {
+    let answer = kept.answer.as_ref();
+    let bytes = answer.map_or(0, |answer| size_of_val(&*answer.gaps));
+    1 + bytes / size_of::<Kept>()
 }
 
 /// The bytes that transcripts count for.

@@ -1,12 +1,12 @@
 //! Answers of language models: exact times, counts, and how each end is judged.
 
 use crate::{failures, ms, run, secs};
-use drumfire_measure::{Leniency, LlmFigures, Outcome};
+use drumfire_measure::{KeptAnswer, Leniency, LlmFigures, Outcome, RunEvent};
 use drumfire_plan::{
-    Comparison, EventClass, EventStream, Finish, LlmApi, Metric, Role, Slo, SloLimit, SloTime,
-    Threshold,
+    Comparison, EventClass, EventStream, Finish, LlmApi, Metric, Role, Samples, Slo, SloLimit,
+    SloTime, Threshold,
 };
-use drumfire_testkit::{Answer, Draft, Server, Simulated, World, closed};
+use drumfire_testkit::{Answer, Draft, Server, Simulated, Simulation, World, closed, open};
 use drumfire_units::Nanos;
 
 const STREAM: &str = "Content-Type: text/event-stream\r\n";
@@ -20,7 +20,12 @@ const DONE: &str = "[DONE]";
 
 /// A plan of one user whose responses are answers of this interface.
 fn reading(count: u64, api: LlmApi) -> Draft {
-    closed(1).requests(count).with(move |pool| {
+    read_as(closed(1).requests(count), api)
+}
+
+/// The plan, with its responses read as answers of this interface.
+fn read_as(draft: Draft, api: LlmApi) -> Draft {
+    draft.with(move |pool| {
         for request in &mut pool.requests {
             request.events = Some(EventStream {
                 gap: Nanos::MAX,
@@ -301,4 +306,72 @@ fn goodput_is_the_share_of_answers_within_all_limits() {
     assert_eq!(llm(&result).good, [10]);
     let threshold = &result.summary.thresholds[0];
     assert!(threshold.passed, "{}", threshold.actual_text);
+}
+
+/// Eight requests are due every 100 ms, and their one connection is taken for 500 ms by each: the
+/// last one is over 3.3 s after it was due, and its first token as late.
+#[test]
+fn waiting_for_a_connection_is_part_of_every_time() {
+    let text = body(&[TEXT, STOP, USAGE, DONE]);
+    let answer = Answer::with(200, STREAM, text.as_bytes()).after(ms(500));
+    let draft = open("const(10/s,800ms)").connections(1);
+    let draft = read_as(draft, LlmApi::Chat);
+    let result = run(draft, World::new(Server::new().says(answer)));
+    failures(&result.summary, &[]);
+    assert_eq!(result.summary.total.counts.ok, 8);
+    let near = |time: Nanos, wanted: Nanos| {
+        assert!(
+            time + ms(20) >= wanted && time <= wanted + ms(20),
+            "{time} {wanted}"
+        );
+    };
+    let latency = &result.summary.total.latency;
+    near(latency.response_time.max(), ms(3_300));
+    near(Nanos(latency.waiting.mean() as u64), ms(1_400));
+    near(llm(&result).ttft.max(), ms(3_300));
+    near(llm(&result).ttft_service.max(), ms(500));
+}
+
+/// A kept sample has the times of its answer: the last token is where the gaps end.
+#[test]
+fn kept_samples_have_their_answers() {
+    let events = [ROLE, TEXT, TEXT, TEXT, STOP, USAGE, DONE];
+    let text = body(&events);
+    let head = format!(
+        "HTTP/1.1 200 Scripted\r\nContent-Length: {}\r\n{STREAM}\r\n",
+        text.len()
+    );
+    let mut cuts = Vec::new();
+    let mut at = head.len();
+    for event in &events[..4] {
+        at += event.len() + "data: \n\n".len();
+        cuts.push(at);
+    }
+    let bytes = Answer::with(200, STREAM, text.as_bytes()).cut_at(&cuts, ms(10));
+    // The second answer is cut after its first token.
+    let server = Server::new().answers(move |request| match request.index {
+        1 => Answer::with(200, STREAM, body(&[TEXT]).as_bytes()),
+        _ => bytes.clone(),
+    });
+    let draft = reading(3, LlmApi::Chat).with(|pool| pool.samples = Samples::Keep);
+    let mut kept: Vec<(Outcome, KeptAnswer)> = Vec::new();
+    let watched = Simulation::new(draft, World::new(server)).try_run_watched(&mut |event| {
+        let RunEvent::Kept(all) = event else { return };
+        for kept_one in all.iter() {
+            let answer = kept_one.answer.as_deref().expect("an answer");
+            kept.push((kept_one.sample.outcome, answer.clone()));
+        }
+    });
+    assert!(watched.is_ok());
+    let outcomes: Vec<Outcome> = kept.iter().map(|(outcome, _)| *outcome).collect();
+    assert_eq!(outcomes, [Outcome::Ok, Outcome::LlmCut, Outcome::Ok]);
+    for (outcome, kept) in &kept {
+        assert!(kept.has_all_gaps(), "{kept:?}");
+        let sum: u64 = kept.gaps.iter().map(|gap| gap.0).sum();
+        let (first, last) = (kept.answer.first.expect("a token"), kept.answer.last);
+        assert_eq!(last, Some(first + Nanos(sum)));
+        let expected = if *outcome == Outcome::Ok { 2 } else { 0 };
+        assert_eq!(kept.gaps.len(), expected);
+    }
+    assert_eq!(kept[0].1.answer.usage.output, Some(7));
 }

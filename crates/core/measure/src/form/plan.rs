@@ -8,7 +8,8 @@ use crate::form;
 use drumfire_plan::{
     Arrivals, Change, Churn, Command, Comparison, Finding, Finish, Growth, HttpVersion, KeepAlive,
     LatePolicy, Law, Life, LlmError, Metric, Pause, Role, Sequence, Shape, Slo, SloLimit, SloTime,
-    Stage, StopReason, Streaming, Threshold, Timeouts, Times, UserSteps, VariableId, Warmup,
+    Stage, StopReason, Streaming, Threshold, Timeouts, Times, TokenUsage, UserSteps, VariableId,
+    Warmup,
 };
 use drumfire_units::{Nanos, Rate};
 
@@ -113,6 +114,10 @@ form! {
         10 => Stall,
     }
 }
+form! {
+    struct TokenUsage { input, cached, output, reasoning }
+}
+
 form! {
     enum Finish {
         0 => Stop,

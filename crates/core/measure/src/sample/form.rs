@@ -39,6 +39,7 @@ impl Form<Vec<Kept>> for KeptForm {
                 sample,
                 particulars,
                 detail,
+                answer,
                 pool,
             } = kept;
             write_times(sample, out);
@@ -52,6 +53,7 @@ impl Form<Vec<Kept>> for KeptForm {
             put_distance(out, sample.intended, began);
             put_distance(out, began, written);
             form::write(detail, out);
+            form::write(answer, out);
             form::write(pool, out);
         }
     }
@@ -72,6 +74,7 @@ impl Form<Vec<Kept>> for KeptForm {
                     written,
                 },
                 detail: form::read(input)?,
+                answer: form::read(input)?,
                 pool: form::read(input)?,
             })
         };

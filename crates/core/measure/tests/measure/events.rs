@@ -6,10 +6,11 @@ use crate::merge::{Seen, seen};
 use crate::samples;
 use drumfire_measure::form::{FormError, decode, encode};
 use drumfire_measure::{
-    Cause, Detail, Ending, Excerpt, FailedBody, Field, Kept, Leniencies, Outcome, Particulars,
-    Reading, RunEvent, RunInfo, Sample, Side, Summary, Transcript, decode_event, encode_event,
+    AnswerSample, Cause, Detail, Ending, Excerpt, FailedBody, Field, Kept, KeptAnswer, Leniencies,
+    Outcome, Particulars, Reading, RunEvent, RunInfo, Sample, Side, Summary, Transcript,
+    decode_event, encode_event,
 };
-use drumfire_plan::{Change, Command, Finding, StopReason, Warmup};
+use drumfire_plan::{Change, Command, Finding, Finish, StopReason, TokenUsage, Warmup};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -36,6 +37,27 @@ fn kept(seen: &Seen, numbers: [u64; 4]) -> Kept {
         detail: numbers[3]
             .is_multiple_of(2)
             .then(|| Box::new(Detail::new("as it was", Some(Cause::Found)))),
+        answer: numbers[3].is_multiple_of(3).then(|| {
+            let answer = AnswerSample {
+                generates: true,
+                first: Some(Nanos(numbers[0])),
+                first_visible: None,
+                last: Some(Nanos(numbers[1])),
+                stall: Some(Nanos(numbers[2])),
+                token_events: numbers[3],
+                first_tokens: Some(2),
+                counted: numbers[1],
+                usage: TokenUsage {
+                    input: Some(numbers[0] as u32),
+                    ..TokenUsage::default()
+                },
+                asked: Some(7),
+                finish: Some(Finish::Length),
+                is_complete: true,
+            };
+            let gaps = numbers.map(Nanos).to_vec();
+            Box::new(KeptAnswer { answer, gaps })
+        }),
         pool: numbers[3] as u16,
     }
 }

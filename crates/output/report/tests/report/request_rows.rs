@@ -27,6 +27,7 @@ fn kept(outcome: Outcome) -> Kept {
             written: Nanos(1_400),
         },
         detail: None,
+        answer: None,
         pool: 0,
     }
 }

@@ -260,6 +260,7 @@ mod tests {
                 written: Nanos::from_micros(2_050),
             },
             detail: None,
+            answer: None,
             pool: 0,
         };
         let row = Row::from_sample(&kept, 1_484_660_999_000_000_000, "tag1|tag2", columns);
