@@ -225,10 +225,16 @@ impl Answer {
         self.pieces.iter()
     }
 
-    /// The numbers of tokens that the server has reported.
+    /// The numbers of tokens that the server has reported. Some servers report 0 generated tokens
+    /// for every answer: beside a text, the count is unknown.
     #[must_use]
-    pub const fn usage(&self) -> TokenUsage {
-        self.usage
+    pub fn usage(&self) -> TokenUsage {
+        let output = self.usage.output;
+        let is_count = !(self.api.streams() && self.came.text);
+        TokenUsage {
+            output: output.filter(|count| *count > 0 || is_count),
+            ..self.usage
+        }
     }
 
     /// The reason for the end, if the server has sent one.

@@ -36,6 +36,20 @@ fn a_chat_ends_with_its_marker_or_its_reason() {
     }
 }
 
+/// Some servers report 0 generated tokens for every answer.
+#[test]
+fn a_count_of_0_beside_a_text_is_no_count() {
+    let none = r#"{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":0}}"#;
+    for (events, output) in [(&[TEXT, none, DONE][..], None), (&[none, DONE], Some(0))] {
+        let usage = read(LlmApi::Chat, events).usage();
+        assert_eq!((usage.input, usage.output), (Some(3), output), "{events:?}");
+    }
+    let mut whole = Answer::default();
+    whole.begin(LlmApi::Messages);
+    whole.whole(br#"{"type":"message","content":[{"type":"text","text":"c"}],"stop_reason":"end_turn","usage":{"input_tokens":0,"output_tokens":0}}"#);
+    assert_eq!(whole.usage().output, None);
+}
+
 #[test]
 fn few_events_may_be_unreadable() {
     let mut events = vec![TEXT; 998];
