@@ -7,12 +7,14 @@ use crate::stream_names::STDOUT;
 use crate::streams;
 use drumfire_dialects::LineDestination;
 use drumfire_document::Outputs;
+use drumfire_report::RowAnswers;
 use drumfire_session::{Redactor, RequestRowsOutput};
 use std::path::Path;
 
 /// Opens the place in the outputs, if there is one.
 pub(crate) fn open(
     outputs: &Outputs,
+    answers: RowAnswers,
     redactor: &Redactor,
 ) -> Result<Option<RequestRowsOutput>, Failure> {
     let mut wanted = results::wanted(outputs);
@@ -31,5 +33,7 @@ pub(crate) fn open(
         }
     };
     let place = streams::open_own(&place)?;
-    Ok(Some(RequestRowsOutput::start(form, place, redactor)?))
+    Ok(Some(RequestRowsOutput::start(
+        form, answers, place, redactor,
+    )?))
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 use drumfire_measure::{Kept, RunEvent, Summary};
 use drumfire_plan::StopReason;
-use drumfire_report::{RequestRows, RowForm};
+use drumfire_report::{RequestRows, RowAnswers, RowForm};
 use std::io::{self, Write as _};
 
 /// The approximate length of the text that is written at once, in bytes.
@@ -26,6 +26,7 @@ const CHUNK: usize = 64 << 10;
 /// [limits]: drumfire_engine::limits::KEPT_SAMPLES_MAX
 pub struct RequestRowsOutput {
     form: RowForm,
+    answers: RowAnswers,
     streams: Streams,
     /// The name of the place.
     name: String,
@@ -46,6 +47,7 @@ impl RequestRowsOutput {
     /// If no thread can be started.
     pub fn start(
         form: RowForm,
+        answers: RowAnswers,
         place: StreamPlace,
         redactor: &Redactor,
     ) -> Result<Self, OutputError> {
@@ -55,6 +57,7 @@ impl RequestRowsOutput {
         Ok(Self {
             name,
             form,
+            answers,
             out: out.expect("one place has one writer"),
             streams,
             redactor: redactor.clone(),
@@ -104,8 +107,8 @@ impl Observer for RequestRowsOutput {
     fn observe(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started(info) => {
-                let rows = RequestRows::new(&self.redactor.info(info), self.form);
-                self.write(rows.header());
+                let rows = RequestRows::new(&self.redactor.info(info), self.form, self.answers);
+                self.write(&rows.header());
                 self.rows = Some(rows);
             }
             RunEvent::Kept(kept) => self.write_rows(kept),

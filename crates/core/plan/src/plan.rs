@@ -76,6 +76,16 @@ impl Plan {
         &self.parts.pools
     }
 
+    /// Whether any response is read as an answer of a language model.
+    #[must_use]
+    pub fn reads_answers(&self) -> bool {
+        let mut requests = self.pools().iter().flat_map(|pool| &pool.requests);
+        requests.any(|request| {
+            let events = request.events.as_ref();
+            events.is_some_and(|events| events.answer.is_some())
+        })
+    }
+
     /// The first pool.
     #[must_use]
     pub fn first(&self) -> &Pool {

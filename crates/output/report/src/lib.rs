@@ -70,5 +70,5 @@ pub use marked_line::{Spot, marked_line};
 pub use named_file::NamedFile;
 pub use plan_preview::plan_preview;
 pub use remedy::{Naming, remedy, sentence};
-pub use request_rows::{RequestRows, RowForm};
+pub use request_rows::{RequestRows, RowAnswers, RowForm};
 pub use status::reason_phrase;

@@ -21,7 +21,7 @@ use drumfire_document::{Outputs, Switch};
 use drumfire_measure::{RunEvent, Summary, Transcript};
 use drumfire_plan::Plan;
 use drumfire_report::style::Style;
-use drumfire_report::{Naming, capacity, comparison, show, text};
+use drumfire_report::{Naming, RowAnswers, capacity, comparison, show, text};
 use drumfire_session::{
     IntervalOutputs, IntervalShape, Keeper, Meter, Observer, RequestRowsOutput, Session, Shown,
     Storing,
@@ -276,9 +276,14 @@ pub(super) fn open_observed<'a>(
     let page = ui::page(outputs, &subject, output)?;
     let meter = meter(outputs, output)?;
     let storing = store_place::storing(flags, written)?;
+    let answers = match plan.reads_answers() {
+        true => RowAnswers::With,
+        false => RowAnswers::Without,
+    };
     let opened = open(plan, output).and_then(|session| {
         let intervals = intervals::open(outputs)?;
-        Ok((session, intervals, rows::open(outputs, output.redactor())?))
+        let rows = rows::open(outputs, answers, output.redactor())?;
+        Ok((session, intervals, rows))
     });
     let (session, intervals, rows) = match opened {
         Ok(opened) => opened,

@@ -2,7 +2,7 @@
 
 use crate::fixture;
 use drumfire_measure::{Kept, Leniencies, Model, Outcome, Particulars, RunInfo, Sample};
-use drumfire_report::{RequestRows, RowForm};
+use drumfire_report::{RequestRows, RowAnswers, RowForm};
 use drumfire_units::Nanos;
 
 fn kept(outcome: Outcome) -> Kept {
@@ -42,8 +42,8 @@ fn info() -> RunInfo {
 
 #[test]
 fn a_request_is_a_row_of_cells() {
-    let rows = RequestRows::new(&info(), RowForm::Csv);
-    let mut out = rows.header().to_owned();
+    let rows = RequestRows::new(&info(), RowForm::Csv, RowAnswers::Without);
+    let mut out = rows.header();
     rows.push(&kept(Outcome::Ok), None, &mut out);
     rows.push(&kept(Outcome::ConnectRefused), Some("a, b"), &mut out);
     let lines: Vec<&str> = out.lines().collect();
@@ -61,8 +61,8 @@ fn a_request_is_a_row_of_cells() {
 
 #[test]
 fn a_request_is_an_object_on_a_line() {
-    let rows = RequestRows::new(&info(), RowForm::JsonLine);
-    let mut out = rows.header().to_owned();
+    let rows = RequestRows::new(&info(), RowForm::JsonLine, RowAnswers::Without);
+    let mut out = rows.header();
     rows.push(&kept(Outcome::ConnectRefused), Some("a\nb"), &mut out);
     assert_eq!(out.lines().count(), 1);
     let row: serde_json::Value = serde_json::from_str(&out).expect("JSON");
