@@ -47,6 +47,7 @@ mod streams;
 mod terminal;
 mod tool_output;
 mod trust;
+mod vllm_json;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};

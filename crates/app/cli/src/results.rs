@@ -78,6 +78,8 @@ pub(crate) enum Content {
     Intervals(fn(&Text) -> IntervalShape),
     /// A row for each request, written during the run; the form may depend on the place.
     Requests(fn(&Text) -> RowForm),
+    /// The result of `vllm bench serve`, which is computed from all answers.
+    Answers,
 }
 
 /// All results, in the order in which they are opened.
@@ -161,6 +163,11 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         flag: "--rows",
         place: |outputs| &outputs.rows,
         content: Content::Requests(row_form),
+    },
+    ResultRow {
+        flag: "--vllm-json",
+        place: |outputs| &outputs.vllm_json,
+        content: Content::Answers,
     },
 ];
 

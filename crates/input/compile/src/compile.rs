@@ -141,7 +141,7 @@ pub(crate) fn compile_in(
     if !is_owned {
         note_extreme(&written, &pools, &mut scope);
     }
-    if document.outputs.rows.is_some() {
+    if document.outputs.rows.is_some() || document.outputs.vllm_json.is_some() {
         for pool in &mut pools {
             pool.samples = Samples::Keep;
         }

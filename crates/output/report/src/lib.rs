@@ -64,6 +64,7 @@ pub mod style;
 mod table;
 pub mod text;
 pub mod untrusted;
+pub mod vllm;
 
 pub use drumfire_plan::secret;
 pub use marked_line::{Spot, marked_line};

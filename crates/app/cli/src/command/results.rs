@@ -12,6 +12,7 @@ use crate::output_folder::OutputFolder;
 use crate::results::{self, Beside, Content, ResultRow};
 use crate::signals::Signals;
 use crate::stream_names::{STDERR, STDOUT};
+use crate::vllm_json::VllmJson;
 use crate::{intervals, output, rows, session, store_place, terminal, trust};
 use drumfire_capacity::Finding;
 use drumfire_compare::{Against, Baseline};
@@ -218,6 +219,7 @@ pub(super) struct Observers {
     pub(super) display: Display,
     pub(super) intervals: IntervalOutputs,
     pub(super) rows: Option<RequestRowsOutput>,
+    pub(super) vllm: Option<VllmJson>,
     pub(super) meter: Option<Meter>,
     pub(super) page: Option<RunPage>,
     pub(super) storing: Option<Storing>,
@@ -249,6 +251,9 @@ impl Observers {
         if let Some(rows) = self.rows {
             session = session.observed_beside("rows", rows);
         }
+        if let Some(vllm) = self.vllm {
+            session = session.observed_beside("vllm", vllm);
+        }
         if let Some(baseline) = self.baseline {
             session = session.observed_by(BaselineCheck(baseline));
         }
@@ -275,6 +280,7 @@ pub(super) fn open_observed<'a>(
     };
     let page = ui::page(outputs, &subject, output)?;
     let meter = meter(outputs, output)?;
+    let vllm = VllmJson::open(&written.document, output.redactor())?;
     let storing = store_place::storing(flags, written)?;
     let answers = match plan.reads_answers() {
         true => RowAnswers::With,
@@ -300,6 +306,7 @@ pub(super) fn open_observed<'a>(
         page,
         intervals,
         rows,
+        vllm,
         meter,
         storing,
         baseline: destinations.baseline().cloned(),
@@ -488,7 +495,7 @@ impl Destinations {
                     let is_text = matches!(shape(path), IntervalShape::Text { .. });
                     streamed |= path.value == STDOUT && !is_text;
                 }
-                Content::Requests(_) => streamed |= path.value == STDOUT,
+                Content::Requests(_) | Content::Answers => streamed |= path.value == STDOUT,
             }
         }
         Ok(Self {

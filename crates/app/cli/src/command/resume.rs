@@ -95,6 +95,7 @@ fn go_on(
         page,
         intervals: intervals::open(&outputs)?,
         rows: None,
+        vllm: None,
         meter,
         storing: Some(Storing::resumed(directory, record)),
         // The baseline was checked above.

@@ -50,6 +50,10 @@ table! {
             "File for each request as a row of CSV, or of JSON if the name ends in `.jsonl`; `-` is standard output",
             Flag::new(Group::Output, "--rows <FILE>",
                 "Write a row for each request, as CSV, or as JSON if the name ends in .jsonl; - is stdout");
+        vllm_json: Option<Text> =
+            "File for the answers of language models in the JSON form of `vllm bench serve`, with that tool's definitions; `-` is standard output",
+            Flag::new(Group::Output, "--vllm-json <FILE>",
+                "Write the result in the JSON form of `vllm bench serve --save-result`, by that tool's definitions; - is stdout, instead of the text report").on(On::LLM.and(On::RUN));
         explain: Option<Switch> =
             "Explain each part of the report and show the first body of each kind of failure",
             Flag::new(Group::Output, "--explain",
