@@ -221,6 +221,13 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+    /// Behave like `vllm bench serve`: same flags, same output
+    #[command(disable_help_flag = true)]
+    Vllm {
+        /// vLLM's own command line, from `bench serve` on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
 }
 
 /// When text carries colour.

@@ -198,6 +198,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::GoWrk { args } => dialect(drumfire_dialects::Dialect::GoWrk, args),
         Command::Pandora { args } => dialect(drumfire_dialects::Dialect::Pandora, args),
         Command::SlowCooker { args } => dialect(drumfire_dialects::Dialect::SlowCooker, args),
+        Command::Vllm { args } => dialect(drumfire_dialects::Dialect::Vllm, args),
     }
 }
 

@@ -22,6 +22,7 @@ mod presentation;
 mod slow_cooker;
 mod spool;
 mod stream;
+mod vllm;
 mod written;
 
 pub use outcome::{Outcome, Run};
@@ -43,28 +44,36 @@ pub enum Dialect {
     Pandora,
     /// slow_cooker: a steady rate, with a line for each interval.
     SlowCooker,
+    /// vLLM's `bench serve`: prompts for an inference server.
+    Vllm,
 }
 
 impl Dialect {
     /// Every dialect, in the order of their names.
-    pub const ALL: &'static [Self] = &[Self::Ghz, Self::GoWrk, Self::Pandora, Self::SlowCooker];
+    pub const ALL: &'static [Self] = &[
+        Self::Ghz,
+        Self::GoWrk,
+        Self::Pandora,
+        Self::SlowCooker,
+        Self::Vllm,
+    ];
 
     /// The exit code for a mistake that is found before the run.
     #[must_use]
     pub const fn mistake_exit(self) -> u8 {
         match self {
             Self::Ghz | Self::Pandora => 1,
-            Self::GoWrk => 2,
+            Self::GoWrk | Self::Vllm => 2,
             Self::SlowCooker => 64,
         }
     }
 
-    /// Whether the tool fails if it can't write to standard output or standard error: ghz checks
-    /// that error, the others ignore it.
+    /// Whether the tool fails if it can't write to standard output or standard error: ghz and
+    /// vLLM check that error, the others ignore it.
     #[must_use]
     pub const fn heeds_lost_text(self) -> bool {
         match self {
-            Self::Ghz => true,
+            Self::Ghz | Self::Vllm => true,
             Self::GoWrk | Self::Pandora | Self::SlowCooker => false,
         }
     }
@@ -74,7 +83,7 @@ impl Dialect {
     #[must_use]
     pub const fn lost_file_exit(self) -> u8 {
         match self {
-            Self::Ghz | Self::GoWrk | Self::Pandora => 1,
+            Self::Ghz | Self::GoWrk | Self::Pandora | Self::Vllm => 1,
             Self::SlowCooker => 2,
         }
     }
@@ -87,6 +96,7 @@ impl Dialect {
             Self::GoWrk => "go-wrk",
             Self::Pandora => "pandora",
             Self::SlowCooker => "slow_cooker",
+            Self::Vllm => "vllm",
         }
     }
 }
@@ -111,6 +121,7 @@ pub fn parse(dialect: Dialect, args: &[String], host: &Arc<dyn Host>, seed: u64)
         Dialect::GoWrk => go_wrk::parse(args, host),
         Dialect::Pandora => pandora::parse(args, host, seed),
         Dialect::SlowCooker => slow_cooker::parse(args, host, seed),
+        Dialect::Vllm => vllm::parse(args, host, seed),
     }
 }
 
@@ -124,6 +135,7 @@ mod tests {
         assert_eq!(for_program("ghz"), Some(Dialect::Ghz));
         assert_eq!(for_program("pandora"), Some(Dialect::Pandora));
         assert_eq!(for_program("slow_cooker"), Some(Dialect::SlowCooker));
+        assert_eq!(for_program("vllm"), Some(Dialect::Vllm));
         for (name, dialect) in [
             ("slow_cooker_linux_amd64", Dialect::SlowCooker),
             ("go-wrk_linux", Dialect::GoWrk),

@@ -141,7 +141,7 @@ fn is_counted(text: &str) -> bool {
 }
 
 /// Commands without load flags, or whose load comes from the plan.
-const UNBOUNDED: [&str; 7] = [
+const UNBOUNDED: [&str; 8] = [
     "drumfire check ",
     "drumfire import ",
     "drumfire new",
@@ -149,6 +149,7 @@ const UNBOUNDED: [&str; 7] = [
     "drumfire run ",
     "drumfire runs ",
     "drumfire schema ",
+    "drumfire vllm ",
 ];
 
 /// The line with a shorter load.
