@@ -9,6 +9,7 @@
 //! - [`Comparison`] tests a base against a candidate, and [`Baseline`] is a run that is checked
 //!   before the load and compared after it.
 //! - [`History`] searches the runs of one plan for changes.
+//! - [`ToolComparison`] puts results of vLLM, AIPerf and GuideLLM beside each other.
 //! - [`contract`] has the JSON documents of summaries, comparisons and histories.
 //! - [`plan_facts`] lists the facts of a plan as keys and texts, which compare runs from JSON.
 
@@ -22,6 +23,7 @@ mod figure;
 mod history;
 pub mod plan_facts;
 mod round;
+mod tool_result;
 
 pub use answer::{Answer, CONFIDENCE};
 pub use baseline::{Against, Baseline};
@@ -31,6 +33,8 @@ pub use differences::Difference;
 pub use figure::Figure;
 pub use history::{Change, HISTORY_MAX, HISTORY_MIN, History, Track};
 pub use round::{ROUNDS_MAX, ROUNDS_MIN, RoundForm, Rounds, RoundsEnd, UnsoundRound};
+
+pub use tool_result::{Tool, ToolComparison, ToolMeasure, ToolResult, ToolRow, ToolStatistic};
 
 pub use drumfire_stats::RUNS_MAX;
 

@@ -1,12 +1,12 @@
 //! `drumfire compare`: compares stored runs, or the JSON that runs wrote.
 
-use super::stored::{find, read};
+use super::stored::{self, find, read};
 use super::tags;
 use crate::exit::{Exit, Failure};
 use crate::flags::CompareFlags;
 use crate::output::{Destination, Output};
 use crate::runs_folder;
-use drumfire_compare::{Compared, Comparison, RUNS_MAX, Terms};
+use drumfire_compare::{Compared, Comparison, RUNS_MAX, Terms, ToolComparison, ToolResult};
 use drumfire_report::{comparison, html};
 use drumfire_store::Record;
 use std::fs;
@@ -22,6 +22,10 @@ pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure
         ("--markdown", flags.markdown.as_deref()),
         ("--html", flags.html.as_deref()),
     ])?;
+    if let Some(of) = of_tools(flags)? {
+        destinations.write_tools(&of, &output.colored(flags.color))?;
+        return Ok(Exit::Done);
+    }
     let [base, candidate] = [&flags.base, &flags.candidate].map(|side| Named::find(side, output));
     let (base, candidate) = (Side::read(base?)?, Side::read(candidate?)?);
     let terms = Terms {
@@ -37,6 +41,44 @@ pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure
         true => Exit::Worse,
         false => Exit::Done,
     })
+}
+
+/// The results of other tools, if at least one side is the file of one.
+///
+/// # Errors
+/// If the other side is neither, or the files cannot be compared.
+fn of_tools(flags: &CompareFlags) -> Result<Option<ToolComparison>, Failure> {
+    let sides = [&*flags.base, &*flags.candidate];
+    let mut bytes = Vec::new();
+    for side in sides {
+        let path = Path::new(side);
+        bytes.push(match path.is_file() {
+            true => Some(stored::json_bytes(path)?),
+            false => None,
+        });
+    }
+    let read = |at: usize| bytes[at].as_deref().and_then(ToolResult::of_other_tool);
+    let mut found = [read(0), read(1)];
+    if found.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let mut both = Vec::new();
+    for (at, side) in sides.into_iter().enumerate() {
+        let result = match (found[at].take(), bytes[at].as_deref()) {
+            (Some(result), _) => result,
+            (None, Some(json)) => ToolResult::of_drumfire(json),
+            (None, None) => Err(
+                "it is not a file; a result of another tool is compared with one \
+                                 other file, such as drumfire's own of --json FILE"
+                    .to_owned(),
+            ),
+        };
+        let wrong = |why| Failure::usage(format!("{side} can't be compared: {why}"));
+        both.push(result.map_err(wrong)?);
+    }
+    let mut both = both.into_iter();
+    let pair = both.next().zip(both.next());
+    Ok(pair.map(|(base, candidate)| ToolComparison::new(base, candidate)))
 }
 
 /// The destinations of a comparison's forms, checked to be writable.
@@ -88,6 +130,26 @@ impl ComparisonDestinations {
         match places.any(|(_, to)| matches!(to, Destination::Stdout)) {
             true => Ok(()),
             false => output.print(comparison::text(comparison, &output.stdout_style()).as_bytes()),
+        }
+    }
+}
+
+impl ComparisonDestinations {
+    /// Writes the comparison of other tools' results, which has no JSON and no page.
+    fn write_tools(&self, of: &ToolComparison, output: &Output) -> Result<(), Failure> {
+        let mut prints = true;
+        for (flag, to) in &self.forms {
+            if *flag != "--markdown" {
+                return Err(Failure::usage(format!(
+                    "{flag}: results of other tools are compared as text or with --markdown"
+                )));
+            }
+            prints &= !matches!(to, Destination::Stdout);
+            to.write(&comparison::tool_markdown(of))?;
+        }
+        match prints {
+            true => output.print(comparison::tool_text(of, &output.stdout_style()).as_bytes()),
+            false => Ok(()),
         }
     }
 }

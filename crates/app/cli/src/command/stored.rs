@@ -32,8 +32,17 @@ pub(super) fn read(path: &Path) -> Result<Compared, Failure> {
 
 /// Reads a run from the file that `--json` wrote.
 fn read_json(path: &Path) -> Result<Compared, Failure> {
-    let shown = path.display();
-    let wrong = |why: String| Failure::usage(format!("{shown} can't be compared: {why}"));
+    let bytes = json_bytes(path)?;
+    Compared::from_json(&bytes).map_err(|why| uncompared(path, &why))
+}
+
+fn uncompared(path: &Path, why: &str) -> Failure {
+    Failure::usage(format!("{} can't be compared: {why}", path.display()))
+}
+
+/// The content of a JSON file, at most 64 MiB.
+pub(super) fn json_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let wrong = |why: String| uncompared(path, &why);
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
     let mut file = file.take(JSON_BYTES_MAX + 1);
@@ -42,7 +51,7 @@ fn read_json(path: &Path) -> Result<Compared, Failure> {
     if bytes.len() as u64 > JSON_BYTES_MAX {
         return Err(wrong("the file is larger than 64 MiB".to_owned()));
     }
-    Compared::from_json(&bytes).map_err(wrong)
+    Ok(bytes)
 }
 
 /// Why a stored run can't be used.
