@@ -2,11 +2,12 @@
 //! share of violating requests.
 //!
 //! A quantile below a bound allows the rest of the requests to exceed it: `p99<50ms` allows 1 % to
-//! take 50 ms or longer. A share below a bound does the same for failures. Other rules have no such
-//! share: no single request meets a mean or a rate.
+//! take 50 ms or longer. A share below a bound does the same for failures, and a goodput above one
+//! for answers that are not good. Other rules have no such share: no single request meets a mean or
+//! a rate.
 
 use crate::form;
-use crate::threshold::{Aim, View};
+use crate::threshold::{Aim, Portion, View};
 use crate::{Interval, Model, RunInfo};
 use drumfire_plan::{Comparison, Metric, Role, Threshold, Times};
 use drumfire_units::Nanos;
@@ -55,17 +56,26 @@ impl Objective {
         if rule.window.is_some() {
             return Err("an objective always covers the whole load; remove `over`".to_owned());
         }
-        if !matches!(rule.comparison, Comparison::Less | Comparison::AtMost) {
-            let why = "an objective is an upper bound: write it with `<`, as in p99<50ms";
-            return Err(why.to_owned());
-        }
         let aim = Aim::resolve(&rule.metric, info)?;
+        let is_upper = matches!(rule.comparison, Comparison::Less | Comparison::AtMost);
+        let is_goodput = matches!(aim.metric, Metric::Goodput(_));
+        if is_upper == is_goodput {
+            return Err(match is_goodput {
+                true => {
+                    "goodput is a lower bound: write it with `>=`, as in \
+                         goodput(ttft<200ms)>=99%"
+                }
+                false => "an objective is an upper bound: write it with `<`, as in p99<50ms",
+            }
+            .to_owned());
+        }
         let (share, bound) = share_and_bound(&aim.metric, rule.bound)?;
         if !(share > 0.0 && share < 1.0) {
             return Err(format!(
                 "its share of requests must be between 0 and 1; write one such as {}",
                 match bound {
                     Some(_) => "p99<50ms",
+                    None if is_goodput => "goodput(ttft<200ms)>=99%",
                     None => "failed<0.1%",
                 }
             ));
@@ -109,6 +119,14 @@ impl Objective {
                 of: times.count(),
             },
             (Some(_), None) => Objected::default(),
+            (None, _) if matches!(self.aim.metric, Metric::Goodput(_)) => {
+                let beyond = view.answers.map_or(0, Portion::missed);
+                Objected {
+                    beyond,
+                    near: beyond,
+                    of: view.answers.map_or(0, |answers| answers.of),
+                }
+            }
             (None, _) => {
                 let counts = &view.counts;
                 let (beyond, of) = match innermost(&self.aim.metric) {
@@ -139,6 +157,11 @@ fn share_and_bound(metric: &Metric, bound: f64) -> Result<(f64, Option<Nanos>), 
         Metric::Of(_, inner) => share_and_bound(inner, bound),
         Metric::Quantile(q) => Ok((1.0 - q, Some(Nanos(bound.max(0.0) as u64)))),
         Metric::Failed | Metric::TimedOut | Metric::Dropped => Ok((bound, None)),
+        Metric::Goodput(_) => Ok((1.0 - bound, None)),
+        Metric::GoodputRate(_) => Err(
+            "a rate of good answers is not a share of them; write goodput(ttft<200ms)>=99%"
+                .to_owned(),
+        ),
         Metric::Unsent => Err(
             "unsent requests are known only at the end of a run; use a latency quantile, such as \
              p99<50ms, which includes waiting"
@@ -188,6 +211,8 @@ mod tests {
             ("failed<0.1%", (0.001, None, false)),
             ("timed_out<1%", (0.01, None, false)),
             ("dropped<1%", (0.01, None, false)),
+            ("goodput(ttft<200ms,tpot<50ms)>=99%", (0.01, None, false)),
+            ("goodput(ttft<200ms)>90%", (0.1, None, false)),
             ("main: p99<50ms", (0.01, ms(50), true)),
             ("step(GET /).p99<50ms", (0.01, ms(50), true)),
         ] {
@@ -224,6 +249,12 @@ mod tests {
             ("rate>100/s", "write it with `<`"),
             ("rate<100/s", "`rate` is not a share"),
             ("p99>50ms", "write it with `<`"),
+            ("goodput(ttft<1s)<1%", "write it with `>=`"),
+            ("goodput(ttft<1s)>=4/s", "is not a share of them"),
+            (
+                "goodput(ttft<1s)>=100%",
+                "its share of requests must be between 0 and 1",
+            ),
             ("p100<50ms", "its share of requests must be between 0 and 1"),
             ("failed<0%", "its share of requests must be between 0 and 1"),
             ("failures<3", "`failures` is not a share"),

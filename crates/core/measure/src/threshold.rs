@@ -296,6 +296,11 @@ pub(crate) struct Portion {
 }
 
 impl Portion {
+    /// What is neither part of it nor may become so.
+    pub(crate) const fn missed(self) -> u64 {
+        self.of.saturating_sub(self.part.saturating_add(self.open))
+    }
+
     /// Adds `other`.
     pub(crate) const fn merge(&mut self, other: Self) {
         self.part = self.part.saturating_add(other.part);

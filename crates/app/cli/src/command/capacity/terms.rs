@@ -120,7 +120,10 @@ impl Wanted {
         let longest = self.terms.latest() + MARGIN;
         let longest = longest.0.div_ceil(1_000_000_000);
         let text = |text: String| Some(Placed::new(text, Place::Nowhere));
-        document.thresholds.clear();
+        // Good answers are counted for the thresholds of a run. These always hold.
+        let slos = self.rules.iter().filter_map(|rule| rule.metric.slo());
+        let counted = slos.map(|slo| Text::new(format!("goodput({slo})>=0%"), Place::Nowhere));
+        document.thresholds = counted.collect();
         document.stop = Stop {
             after: text(format!("{longest}s")),
             requests: None,
