@@ -58,10 +58,11 @@ mod web_form;
 
 pub use compile::{compile, schema_of};
 pub use draft::{PhasePlan, compile_draft, compile_phase};
-pub use drumfire_data::ReadAt;
+pub use drumfire_data::{ReadAt, TraceTotals};
 pub use drumfire_gotemplate::ZoneTime;
 pub use go_template::is_go_template;
 pub use host::{Found, Host, HostError, SchemaQuestion, TlsFault};
 pub use idle_flags::is_unsent_over_http2;
+pub use llm::trace_totals;
 pub use requests::{HashedLine, lines};
 pub use taken::TakenValues;

@@ -12,11 +12,13 @@ mod api;
 mod body;
 mod trace;
 
+use crate::host::Host;
 use crate::scope::{Scope, is_on};
 use api::{has_messages, has_stream_options, path};
 use body::{BodyParts, body};
 use drumfire_data::{
     AtEnd, Feed, FeedOrder, Lengths, PrefixPool, PromptOptions, Prompts, Sources, TraceFormat,
+    TraceTotals,
 };
 use drumfire_document::names;
 use drumfire_document::{
@@ -79,6 +81,16 @@ pub(crate) fn prepare(pools: &mut [Pool], draws: Draws, scope: &mut Scope<'_>) -
     let numbered = (0..).zip(pools);
     let prepared = numbered.map(|(number, pool)| of_pool(number, pool, draws, scope));
     prepared.collect()
+}
+
+/// The sums over the requests of a pool's trace, which is read again; `None` without a trace, or if
+/// the trace is invalid.
+#[must_use]
+pub fn trace_totals(pool: &Pool, seed: u64, host: &Arc<dyn Host>) -> Option<TraceTotals> {
+    let trace = &pool.llm.trace;
+    let mut scope = Scope::new(host);
+    let read = trace::read(trace.file.as_ref()?, trace, seed, &mut scope)?;
+    read.trace.totals().ok()
 }
 
 fn of_pool(number: u64, pool: &mut Pool, draws: Draws, scope: &mut Scope<'_>) -> LlmPool {

@@ -61,7 +61,7 @@ pub use names::VARIABLES;
 pub use order::{Order, SharedList};
 pub use prompts::{
     LENGTH_MAX, Lengths, LengthsError, PrefixOrder, PrefixPool, PrefixPoolError, PromptOptions,
-    Prompts, TRACE_FORMATS, Trace, TraceFormat, TraceOptions,
+    Prompts, TRACE_FORMATS, Trace, TraceFormat, TraceOptions, TraceTotals,
 };
 pub use read_at::ReadAt;
 pub use render_context::RenderContext;

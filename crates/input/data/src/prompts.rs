@@ -17,7 +17,7 @@ mod words;
 
 pub use lengths::{LENGTH_MAX, Lengths, LengthsError};
 pub use prefix::{PrefixOrder, PrefixPool, PrefixPoolError};
-pub use trace::{TRACE_FORMATS, Trace, TraceFormat, TraceOptions};
+pub use trace::{TRACE_FORMATS, Trace, TraceFormat, TraceOptions, TraceTotals};
 
 use crate::Random;
 use crate::feed::{ComputedRows, Feed};

@@ -5,12 +5,13 @@ use crate::exit::{Exit, Failure};
 use crate::flags::CheckFlags;
 use crate::output::Output;
 use crate::terminal;
-use drumfire_compile::compile_draft;
+use drumfire_compile::{TraceTotals, compile_draft, trace_totals};
 use drumfire_document::{Document, Phase, Request, Step};
 use drumfire_placement::fit;
 use drumfire_report::plan_preview;
 use drumfire_report::style::Style;
 use drumfire_session::this_machine;
+use drumfire_units::rounded;
 
 /// Prints all mistakes of a plan, or a description of its load.
 pub(crate) fn run(flags: &CheckFlags, output: &Output) -> Result<Exit, Failure> {
@@ -24,6 +25,12 @@ pub(crate) fn run(flags: &CheckFlags, output: &Output) -> Result<Exit, Failure> 
     let shown = shown.map_err(|error| Failure::usage(format!("{}: {error}", file.name)))?;
     if !flags.quiet {
         output.print(shown.as_bytes())?;
+        for pool in &draft.document.pools {
+            if let Some(totals) = trace_totals(pool, plan.generator().seed, &host) {
+                let shown = trace_lines(&pool.name.value, &totals, &style);
+                output.print(shown.as_bytes())?;
+            }
+        }
         for phase in [Phase::Setup, Phase::Teardown] {
             output.print(beside(phase, &draft.document, &style).as_bytes())?;
         }
@@ -32,6 +39,29 @@ pub(crate) fn run(flags: &CheckFlags, output: &Output) -> Result<Exit, Failure> 
         Ok(_) => Exit::Done,
         Err(_) => Exit::Failed,
     })
+}
+
+/// The sums over a pool's trace.
+fn trace_lines(pool: &str, totals: &TraceTotals, style: &Style) -> String {
+    let mut items = vec![format!("{} requests", rounded::count(totals.requests))];
+    if totals.input > 0 {
+        let input = rounded::count(totals.input);
+        items.push(format!("{input} tokens of prompts"));
+    }
+    items.push(format!(
+        "{} tokens of answers",
+        rounded::count(totals.output)
+    ));
+    if let Some(share) = totals.cached_share() {
+        let share = share * 100.0;
+        items.push(format!(
+            "{share:.1} % of the prompts in an ideal prefix cache"
+        ));
+    }
+    format!(
+        "\ntrace of {pool}\n  {}\n",
+        items.join(style.glyph(" · ", ", "))
+    )
 }
 
 /// The requests of a phase besides the load, sent once; empty if the phase has no requests.

@@ -5,9 +5,11 @@
 //! read again when the request is sent.
 
 mod format;
+mod reuse;
 mod row;
 
 pub use format::{TRACE_FORMATS, TraceFormat};
+pub use reuse::TraceTotals;
 
 use super::Prompts;
 use crate::feed::Feed;
