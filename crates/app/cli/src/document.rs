@@ -8,6 +8,7 @@ mod grpc;
 mod http;
 mod llm;
 mod once;
+mod slo;
 mod ws;
 
 use crate::exit::Failure;

@@ -1,6 +1,6 @@
 //! `drumfire llm`.
 
-use super::{Written, document, flag_place, once};
+use super::{Written, document, flag_place, once, slo};
 use crate::exit::Failure;
 use crate::flags::LlmFlags;
 use crate::random::random;
@@ -52,6 +52,9 @@ pub(crate) fn from_flags(flags: &LlmFlags) -> Result<Written, Failure> {
         }
         pool.requests = vec![Request::new(Ask::Llm(made("prompt")))];
         notes.extend(note(llm));
+    }
+    for given in &flags.slo {
+        document.thresholds.push(slo::threshold(given)?);
     }
     if !has_load && !has_end {
         document.stop = Stop {

@@ -26,6 +26,10 @@ pub(crate) struct LlmFlags {
     /// Use HTTP/1.1 (the default)
     #[arg(long, conflicts_with = "http2", help_heading = "Request")]
     pub(crate) http1: bool,
+    /// Limits that 99 % of the answers must meet, such as ttft=200ms,tpot=50ms, or those of a
+    /// benchmark, such as mlperf/llama2-70b-interactive; repeatable
+    #[arg(long, value_name = "LIMITS", help_heading = "Output")]
+    pub(crate) slo: Vec<String>,
     #[command(flatten)]
     pub(crate) output: OutputFlags,
     /// Print the plan that these flags make, for `drumfire run`, and exit

@@ -100,6 +100,13 @@ fn check_shows(shows: bool) -> Result<(), Failure> {
 fn of_llm(flags: LlmFlags) -> Result<LlmFlags, Failure> {
     check_shows(flags.output.show || flags.print_plan)?;
     check(flags.settings.given(), None)?;
+    if let Some(slo) = flags.slo.first() {
+        let message = format!(
+            "--slo {slo}: an objective of the search is a rule, such as --slo \
+             'goodput(ttft<200ms,tpot<50ms)>=99%', outside of the quotes"
+        );
+        return Err(Failure::usage(message));
+    }
     Ok(flags)
 }
 
