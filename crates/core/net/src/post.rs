@@ -14,16 +14,18 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 use ureq::config::{AutoHeaderValue, Config};
-use ureq::http::{HeaderMap, Request, Uri, header};
+use ureq::http::{HeaderMap, Request, Response, Uri, header};
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, TcpConnector, Transport,
     TransportAdapter,
 };
-use ureq::{Agent, Error};
+use ureq::{Agent, Body, Error};
 
 /// The maximum number of bytes that are read of an answer's content.
 const ANSWER_BYTES_MAX: u64 = 16_384;
+/// The maximum number of bytes that are read of a requested content.
+const CONTENT_BYTES_MAX: u64 = 4 << 20;
 /// The maximum length of an answer's head.
 const HEAD_BYTES_MAX: usize = 16_384;
 
@@ -97,19 +99,32 @@ impl PostTarget {
         }
         let request = request.body(content).map_err(io::Error::other)?;
         let response = self.agent.run(request).map_err(io_error)?;
-        let (head, body) = response.into_parts();
-        let mut content = Vec::new();
-        // The status tells the result of the request, even if the content is truncated.
-        let _cut = body
-            .into_reader()
-            .take(ANSWER_BYTES_MAX)
-            .read_to_end(&mut content);
-        Ok(PostAnswer {
-            status: head.status.as_u16(),
-            location: text_of(&head.headers, header::LOCATION),
-            retry_after: text_of(&head.headers, header::RETRY_AFTER),
-            content,
-        })
+        Ok(answer(response, ANSWER_BYTES_MAX))
+    }
+
+    /// Requests the content of the URL, of which at most 4 MiB are read.
+    ///
+    /// # Errors
+    /// If no connection can be opened, or if no HTTP answer comes in time.
+    pub fn get(&self) -> io::Result<PostAnswer> {
+        let request = Request::get(&self.uri).header(header::CONNECTION, "close");
+        let request = request.body(()).map_err(io::Error::other)?;
+        let response = self.agent.run(request).map_err(io_error)?;
+        Ok(answer(response, CONTENT_BYTES_MAX))
+    }
+}
+
+/// The answer, with at most this much of its content.
+fn answer(response: Response<Body>, bytes_max: u64) -> PostAnswer {
+    let (head, body) = response.into_parts();
+    let mut content = Vec::new();
+    // The status tells the result of the request, even if the content is truncated.
+    let _cut = body.into_reader().take(bytes_max).read_to_end(&mut content);
+    PostAnswer {
+        status: head.status.as_u16(),
+        location: text_of(&head.headers, header::LOCATION),
+        retry_after: text_of(&head.headers, header::RETRY_AFTER),
+        content,
     }
 }
 

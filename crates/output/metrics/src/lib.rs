@@ -15,10 +15,12 @@ mod exposition;
 mod label_sets;
 mod push;
 mod scalar;
+mod server;
 mod snapshot;
 
 pub use books::Books;
 pub use distribution::{BOUNDS, BucketBound, Exponential, ExponentialBucket, TimeDistribution};
 pub use exposition::{Exposition, negotiate};
 pub use push::{Coding, Push, PushRequest, Series};
+pub use server::{ServerCounters, ServerFigures};
 pub use snapshot::{Family, Label, MetricKind, Point, Snapshot, Unit, Value};

@@ -24,8 +24,8 @@ use drumfire_plan::Plan;
 use drumfire_report::style::Style;
 use drumfire_report::{Naming, RowAnswers, capacity, comparison, show, text};
 use drumfire_session::{
-    IntervalOutputs, IntervalShape, Keeper, Meter, Observer, RequestRowsOutput, Session, Shown,
-    Storing,
+    IntervalOutputs, IntervalShape, Keeper, Meter, Observer, RequestRowsOutput, ServerMetrics,
+    Session, Shown, Storing,
 };
 use drumfire_ui::{RunPage, Subject};
 use drumfire_units::ByteSize;
@@ -220,6 +220,7 @@ pub(super) struct Observers {
     pub(super) intervals: IntervalOutputs,
     pub(super) rows: Option<RequestRowsOutput>,
     pub(super) vllm: Option<VllmJson>,
+    pub(super) server: Option<ServerMetrics>,
     pub(super) meter: Option<Meter>,
     pub(super) page: Option<RunPage>,
     pub(super) storing: Option<Storing>,
@@ -254,6 +255,9 @@ impl Observers {
         if let Some(vllm) = self.vllm {
             session = session.observed_beside("vllm", vllm);
         }
+        if let Some(server) = self.server {
+            session = session.observed_by(server);
+        }
         if let Some(baseline) = self.baseline {
             session = session.observed_by(BaselineCheck(baseline));
         }
@@ -281,6 +285,8 @@ pub(super) fn open_observed<'a>(
     let page = ui::page(outputs, &subject, output)?;
     let meter = meter(outputs, output)?;
     let vllm = VllmJson::open(&written.document, output.redactor())?;
+    let server = outputs.monitoring.metrics_from.as_ref();
+    let server = server.map(ServerMetrics::new).transpose()?;
     let storing = store_place::storing(flags, written)?;
     let answers = match plan.reads_answers() {
         true => RowAnswers::With,
@@ -307,6 +313,7 @@ pub(super) fn open_observed<'a>(
         intervals,
         rows,
         vllm,
+        server,
         meter,
         storing,
         baseline: destinations.baseline().cloned(),

@@ -96,6 +96,7 @@ fn go_on(
         intervals: intervals::open(&outputs)?,
         rows: None,
         vllm: None,
+        server: None,
         meter,
         storing: Some(Storing::resumed(directory, record)),
         // The baseline was checked above.

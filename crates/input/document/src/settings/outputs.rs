@@ -96,6 +96,10 @@ table! {
             "How long to serve the metrics after the end, for a last scrape, such as `20s`",
             Flag::new(Group::Output, "--metrics-linger <TIME>",
                 "After the run, serve the metrics until they are scraped, for at most this time").on(On::RUNS);
+        metrics_from: Option<Text> =
+            "URL of the metrics of an inference server, such as `http://HOST:8000/metrics`, which are read before and after the load; notes of the report have what vLLM counted meanwhile",
+            Flag::new(Group::Output, "--metrics-from <URL>",
+                "Read the server's own metrics before and after the load, and note what vLLM counted, such as hits of its prefix cache").on(On::LLM.and(On::RUN));
         ui: Option<Text> =
             "Local address that serves the run's page during the run, as `HOST:PORT` or `:PORT`",
             Flag::new(Group::Output, "--ui <ADDR>",

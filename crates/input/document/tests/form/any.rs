@@ -101,16 +101,16 @@ prop_compose! {
 
 prop_compose! {
     fn outputs()(json in some(), csv in some(), lines in some(), json_lines in some(),
-                 csv_intervals in some(), (rows, html, markdown) in (some(), some(), some()), (junit, hlog, svg, baseline) in (some(), some(), some(), some()), metrics in some(),
+                 csv_intervals in some(), (rows, vllm_json, html, markdown) in (some(), some(), some(), some()), (junit, hlog, svg, baseline) in (some(), some(), some(), some()), metrics in some(),
                  metrics_linger in some(), remote_write in some(), influx in some(),
-                 (otlp, ui) in (some(), some()), push_headers in listed(),
+                 (otlp, ui, metrics_from) in (some(), some(), some()), push_headers in listed(),
                  (explain, brief, live, github) in (switch(), switch(), some(), switch()),
                  (tui, stay) in (switch(), switch()),
                  quiet in switch(), strict in switch())
         -> Outputs {
         Outputs { json, csv, html, markdown, junit, hlog, svg, baseline, lines, json_lines, csv_intervals, rows,
-                  explain, brief, live, tui, stay, github, quiet, strict,
-                  monitoring: Monitoring { metrics, metrics_linger, remote_write, influx, otlp, ui, push_headers } }
+                  vllm_json, explain, brief, live, tui, stay, github, quiet, strict,
+                  monitoring: Monitoring { metrics, metrics_linger, remote_write, influx, otlp, ui, metrics_from, push_headers } }
     }
 }
 
