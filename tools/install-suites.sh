@@ -8,6 +8,8 @@
 #   grpc-interop-server  gRPC's interoperability service     google.golang.org/grpc
 #   ghz                  gRPC load, for bench and a test     github.com/bojand/ghz
 #   nats-server          runs on several machines            github.com/nats-io/nats-server
+#   llmock               a mock of language models, with      llmock, from PyPI (Python 3 with venv)
+#                        faults in its streams
 #   hlog-reader          tools/hlog-reader.go, logs of       github.com/HdrHistogram/hdrhistogram-go
 #                        histograms by their own reader
 #   socket-server        tools/socket-server.go, a server    github.com/coder/websocket
@@ -62,6 +64,8 @@ fortio="fortio.org/fortio fortio.org/fortio@v1.63.7"
 k6="go.k6.io/k6 go.k6.io/k6@v1.8.1"
 
 wstest="autobahntestsuite==25.10.1"
+
+llmock="llmock==0.2.2"
 
 # Whether this suite is there as it is asked for.
 is_there() {
@@ -138,8 +142,24 @@ END
   echo "$wstest" >"$suites/wstest.version"
 }
 
+# Installs the mock of language models, in an environment of its own.
+install_llmock() {
+  echo "suites: installing llmock ($llmock)"
+  rm -rf "$suites/llmock.version" "$suites/llmock.packages"
+  {
+    python3 -m venv "$suites/llmock.packages" &&
+      "$suites/llmock.packages/bin/pip" install --quiet "$llmock"
+  } >"$work/log" 2>&1 || {
+    tail -n 20 "$work/log" >&2
+    echo "suites: could not install llmock; check that Python 3 has venv and that PyPI is reachable" >&2
+    return 1
+  }
+  ln -sf "$suites/llmock.packages/bin/llmock" "$suites/llmock"
+  echo "$llmock" >"$suites/llmock.version"
+}
+
 wanted=("$@")
-[ "${#wanted[@]}" -gt 0 ] || wanted=(h2specd connectconformance grpc-interop-server ghz nats-server hlog-reader socket-server)
+[ "${#wanted[@]}" -gt 0 ] || wanted=(h2specd connectconformance grpc-interop-server ghz nats-server hlog-reader socket-server llmock)
 missing=()
 for name in "${wanted[@]}"; do
   pinned=${name//-/_}
@@ -158,6 +178,11 @@ if [ "${missing[*]}" = wstest ]; then
   install_wstest
   exit
 fi
+if [ "${missing[*]}" = llmock ]; then
+  install_llmock && exit
+  [ "${CI:-}" = true ] && exit 1
+  exit 0
+fi
 
 if ! go=$(tools/install-go.sh); then
   echo "suites: cannot be built without Go: ${missing[*]}" >&2
@@ -171,6 +196,10 @@ export GOFLAGS=-mod=mod GOTOOLCHAIN=auto GOWORK=off CGO_ENABLED=0
 for name in "${missing[@]}"; do
   if [ "$name" = wstest ]; then
     install_wstest || exit
+    continue
+  fi
+  if [ "$name" = llmock ]; then
+    install_llmock || [ "${CI:-}" != true ] || exit 1
     continue
   fi
   pinned=${name//-/_}

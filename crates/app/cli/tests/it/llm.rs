@@ -113,6 +113,84 @@ fn a_trace_is_cached_as_its_ids_say() {
     assert!(read[2] - read[0] >= 250_000_000, "{read:?}");
 }
 
+/// The share that `check` computes is the share that a server counts.
+#[test]
+fn the_ideal_cache_of_a_trace_is_that_of_a_server() {
+    let folder = Folder::new();
+    folder.write("trace.jsonl", TRACE);
+    let server = Serve::new(&format!("{MOCK} 100000,512"));
+    let url = &server.url;
+    let line = ["llm", "-m", "m", "--data", "trace.jsonl", "-c", "1", url];
+    let printed = run_in(&folder, &[&line[..], &["--print-plan"]].concat());
+    folder.write("plan.yaml", &printed.stdout);
+    let checked = run_in(&folder, &["check", "plan.yaml"]);
+    let totals = "3 requests · 3,000 tokens of prompts · 9 tokens of answers · 51.2 % of the \
+                  prompts in an ideal prefix cache";
+    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+    assert!(checked.stdout.contains(totals), "{}", checked.stdout);
+    let run = run_in(
+        &folder,
+        &[&line[..], &["--no-store", "--metrics-from", url]].concat(),
+    );
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "51.2 % of the prompts’ tokens cached",
+        "mean time to first token",
+        "the server answered a part of the prompts from its prefix cache",
+    ] {
+        assert!(
+            text.replace('\'', "’").contains(part),
+            "{part}: {}",
+            run.stdout
+        );
+    }
+    let refused = run_in(
+        &folder,
+        &[
+            "llm",
+            "-m",
+            "m",
+            url,
+            "--metrics-from",
+            "http://127.0.0.1:1",
+        ],
+    );
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused
+            .stderr
+            .contains("can't read the metrics of http://127.0.0.1:1")
+    );
+}
+
+#[test]
+fn limits_of_answers_are_a_threshold() {
+    let folder = Folder::new();
+    let server = Serve::new("--llm --ttft 0ms --itl 0ms");
+    for (slo, code) in [
+        ("ttft=1h,response=1h", 0),
+        ("ttft=1ns", 99),
+        ("mlperf/llama2", 2),
+    ] {
+        let run = run_in(
+            &folder,
+            &[
+                "llm",
+                "-m",
+                "m",
+                "-n",
+                "5",
+                "--no-store",
+                "--slo",
+                slo,
+                &server.url,
+            ],
+        );
+        assert_eq!(run.code, Some(code), "{slo}: {}{}", run.stdout, run.stderr);
+    }
+}
+
 #[test]
 fn a_printed_plan_runs_and_its_prompts_are_new_each_time() {
     let folder = Folder::new();
