@@ -2,9 +2,11 @@
 
 use crate::error_kind::Problem;
 use crate::json;
+use crate::kept::Kept;
+use crate::links::Links;
 use crate::part::{Found, Name, Part};
 use crate::pieces::{Channel, Pieces};
-use drumfire_plan::{EventClass, Finish, LlmApi, LlmError, TokenUsage};
+use drumfire_plan::{AnswerText, EventClass, Finish, LlmApi, LlmError, TokenUsage};
 
 /// A stream fails if more than one of this many events is not JSON.
 const EVENTS_PER_BAD: u64 = 1_000;
@@ -37,6 +39,10 @@ pub enum Ending {
     Unreadable,
 }
 
+/// The text of an answer is longer than its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerTooLong;
+
 /// A text is not an object of JSON.
 struct Unreadable;
 
@@ -64,6 +70,10 @@ pub struct Answer {
     came: Came,
     /// The texts of the last event, or of the whole answer.
     pieces: Pieces,
+    /// The texts of all events; `None` until a plan has wanted them.
+    kept: Option<Box<Kept>>,
+    /// Whether the texts of this answer are kept.
+    keeps: bool,
 }
 
 impl Default for Answer {
@@ -79,6 +89,8 @@ impl Default for Answer {
             bad: 0,
             came: Came::default(),
             pieces: Pieces::default(),
+            kept: None,
+            keeps: false,
         }
     }
 }
@@ -92,8 +104,31 @@ impl Answer {
             api,
             problem: std::mem::take(&mut self.problem),
             pieces: std::mem::take(&mut self.pieces),
+            kept: self.kept.take(),
             ..Self::default()
         };
+        self.pieces.links = None;
+    }
+
+    /// Keeps the text of the answer that has begun, up to this many bytes.
+    pub fn keep(&mut self, max: usize) {
+        self.keeps = true;
+        self.pieces.links = Some(Links::default());
+        self.kept.get_or_insert_default().begin(self.api, max);
+    }
+
+    /// Ends the text of an answer that is kept, which the caller may exchange for another one, so
+    /// that its memory is reused. Returns `None` if none is kept.
+    ///
+    /// # Errors
+    /// If the answer is longer than its limit.
+    pub fn finish_text(&mut self) -> Option<Result<&mut AnswerText, AnswerTooLong>> {
+        let kept = self.kept.as_mut().filter(|_| self.keeps)?;
+        if kept.is_too_long() {
+            return Some(Err(AnswerTooLong));
+        }
+        kept.finish();
+        Some(Ok(&mut kept.text))
     }
 
     /// Reads an event of a stream. `name` is the type in its framing, which counts only if its data
@@ -123,6 +158,7 @@ impl Answer {
             return without_text(EventClass::Bad);
         }
         let class = self.note(&found);
+        self.keep_event(found.name);
         match class {
             EventClass::Token => Seen {
                 class,
@@ -144,6 +180,23 @@ impl Answer {
         self.is_marked = true;
         self.came.text |= found.items > 0;
         self.note(&found);
+        if let Some(kept) = self.kept.as_mut().filter(|_| self.keeps) {
+            kept.add(&self.pieces);
+            kept.add_whole(body);
+        }
+    }
+
+    /// Keeps the texts of an event with this name, if the answer is kept.
+    fn keep_event(&mut self, name: Name) {
+        let Some(kept) = self.kept.as_mut().filter(|_| self.keeps) else {
+            return;
+        };
+        kept.add(&self.pieces);
+        // Other events of this interface contain parts of calls, or repeat them.
+        let is_final = self.api != LlmApi::Responses || name == Name::ItemDone;
+        if let Some(links) = self.pieces.links.as_ref().filter(|_| is_final) {
+            kept.add_links(links);
+        }
     }
 
     /// Reads an object.

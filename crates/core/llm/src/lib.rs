@@ -29,10 +29,12 @@ mod answer;
 mod asked;
 mod error_kind;
 mod json;
+mod kept;
+mod links;
 mod part;
 mod pieces;
 mod usage;
 
-pub use answer::{Answer, Ending, Seen};
+pub use answer::{Answer, AnswerTooLong, Ending, Seen};
 pub use asked::asked_tokens;
 pub use pieces::Channel;

@@ -2,6 +2,7 @@
 
 use crate::error_kind::{Problem, Word};
 use crate::json::{Reader, skip, value};
+use crate::links::{self, Link};
 use crate::pieces::{Channel, Piece, Pieces};
 use crate::usage::Report;
 use drumfire_plan::{Finish, LlmApi};
@@ -21,6 +22,8 @@ pub(crate) enum Name {
     Failed,
     /// An error.
     Error,
+    /// The end of an item, which contains the whole item.
+    ItemDone,
     /// Any other known event.
     Known,
 }
@@ -40,6 +43,7 @@ impl Name {
             "response.completed" | "response.incomplete" | "message_stop" => Self::Terminal,
             "response.failed" => Self::Failed,
             "error" => Self::Error,
+            "response.output_item.done" => Self::ItemDone,
             "message_start"
             | "content_block_start"
             | "content_block_delta"
@@ -150,6 +154,7 @@ impl Part<'_> {
                 value(map, &mut Piece { pieces, channel })
             }
             "code" | "message" => self.error_field(key, map),
+            "item" | "output_index" => self.links(key, map),
             "response" => value(map, &mut Response(self)),
             _ if self.whole => Response(self).field(key, map),
             _ => skip(map),
@@ -159,8 +164,10 @@ impl Part<'_> {
     fn messages<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "type" => value(map, &mut NameText(self.found)),
-            "message" | "delta" | "content_block" => value(map, &mut Block(self)),
-            "content" | "stop_reason" if self.whole => Block(self).field(key, map),
+            "message" => value(map, &mut Block(self, Links::No)),
+            "delta" | "content_block" => value(map, &mut Block(self, Links::Yes)),
+            "content" | "stop_reason" if self.whole => Block(self, Links::No).field(key, map),
+            "index" => self.links(key, map),
             _ => skip(map),
         }
     }
@@ -189,6 +196,72 @@ impl Part<'_> {
     fn finish<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
         value(map, &mut FinishText(&mut self.found.finish))
     }
+
+    /// Reads parts of calls, if they are wanted.
+    fn links<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match (&mut self.pieces.links, key) {
+            (None, _) => skip(map),
+            (Some(_), "item") => value(map, &mut CallItem(self.pieces)),
+            (Some(links), _) => value(map, &mut CallNumber(links)),
+        }
+    }
+}
+
+/// Reads a text that is a link, and with a channel also a generated text.
+struct LinkText<'a> {
+    pieces: &'a mut Pieces,
+    channel: Option<Channel>,
+    link: Link,
+}
+
+impl Reader for LinkText<'_> {
+    fn text(&mut self, text: &str) {
+        if let Some(channel) = self.channel {
+            self.pieces.push(channel, text);
+        }
+        if let Some(links) = &mut self.pieces.links {
+            links.push(self.link, text);
+        }
+    }
+}
+
+/// Reads the number of a call.
+struct CallNumber<'a>(&'a mut links::Links);
+
+impl Reader for CallNumber<'_> {
+    fn number(&mut self, number: u64) {
+        self.0.number(number);
+    }
+}
+
+/// The item of a stream of OpenAI's responses, if it is a call.
+struct CallItem<'a>(&'a mut Pieces);
+
+impl Reader for CallItem<'_> {
+    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        let link = match key {
+            "call_id" => Link::Id,
+            "name" => Link::Name,
+            "arguments" => Link::Arguments,
+            _ => return skip(map),
+        };
+        let (pieces, channel) = (&mut *self.0, None);
+        value(
+            map,
+            &mut LinkText {
+                pieces,
+                channel,
+                link,
+            },
+        )
+    }
+}
+
+/// Whether an object has parts of calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Yes,
+    No,
 }
 
 /// The `object` of a chunk.
@@ -272,15 +345,30 @@ impl Reader for Delta<'_, '_> {
 struct Tool<'a>(&'a mut Pieces);
 
 impl Reader for Tool<'_> {
-    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "function" | "custom" => value(map, self),
-            "name" | "arguments" | "input" => {
-                let (pieces, channel) = (&mut *self.0, Channel::Tool);
-                value(map, &mut Piece { pieces, channel })
-            }
-            _ => skip(map),
+    fn item(&mut self) {
+        if let Some(links) = &mut self.0.links {
+            links.begin();
         }
+    }
+
+    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        let (channel, link) = match (key, &mut self.0.links) {
+            ("function" | "custom", _) => return value(map, self),
+            ("name", _) => (Some(Channel::Tool), Link::Name),
+            ("arguments" | "input", _) => (Some(Channel::Tool), Link::Arguments),
+            ("id", Some(_)) => (None, Link::Id),
+            ("index", Some(links)) => return value(map, &mut CallNumber(links)),
+            _ => return skip(map),
+        };
+        let pieces = &mut *self.0;
+        value(
+            map,
+            &mut LinkText {
+                pieces,
+                channel,
+                link,
+            },
+        )
     }
 }
 
@@ -369,20 +457,44 @@ impl Reader for Content<'_> {
 }
 
 /// A block of Anthropic's interface, its beginning or a part of it; also the message around it.
-struct Block<'a, 'p>(&'a mut Part<'p>);
+struct Block<'a, 'p>(&'a mut Part<'p>, Links);
 
 impl Reader for Block<'_, '_> {
     fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        let has_links = self.1 == Links::Yes && self.0.pieces.links.is_some();
         match key {
             "text" => self.0.piece(Channel::Text, map),
             "thinking" => self.0.piece(Channel::Reasoning, map),
+            "name" if has_links => self.link(Some(Channel::Tool), Link::Name, map),
+            "partial_json" if has_links => self.link(Some(Channel::Tool), Link::Arguments, map),
             "partial_json" | "name" => self.0.piece(Channel::Tool, map),
             "content" => value(map, self),
             "stop_reason" => self.0.finish(map),
             "usage" => value(map, &mut self.0.found.report),
-            // Also a signature, which is not generated text.
+            "id" if has_links => self.link(None, Link::Id, map),
+            // A signature is not generated text.
+            "signature" if has_links => self.link(None, Link::Signature, map),
             _ => skip(map),
         }
+    }
+}
+
+impl Block<'_, '_> {
+    fn link<'de, A: MapAccess<'de>>(
+        &mut self,
+        channel: Option<Channel>,
+        link: Link,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        let pieces = &mut *self.0.pieces;
+        value(
+            map,
+            &mut LinkText {
+                pieces,
+                channel,
+                link,
+            },
+        )
     }
 }
 

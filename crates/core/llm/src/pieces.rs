@@ -2,6 +2,7 @@
 
 use crate::json::Reader;
 use crate::json::{skip, value};
+use crate::links::Links;
 use serde::de::MapAccess;
 
 /// The memory for texts that is kept for the next event.
@@ -34,15 +35,20 @@ pub(crate) struct Pieces {
     text: String,
     /// The channel and the end of each piece in the text.
     ends: Vec<(Channel, usize)>,
+    /// The parts that only a later request needs; `None` if they are not wanted.
+    pub(crate) links: Option<Links>,
 }
 
 impl Pieces {
     pub(crate) fn clear(&mut self) {
         if self.text.capacity() > KEPT_BYTES {
-            *self = Self::default();
+            self.text = String::new();
         }
         self.text.clear();
         self.ends.clear();
+        if let Some(links) = &mut self.links {
+            links.clear();
+        }
     }
 
     /// Adds a text, unless it is empty.

@@ -65,7 +65,9 @@ pub use http::{
     Spread, Timeouts, TlsEnd,
 };
 pub use life::{Churn, ChurnError, Life};
-pub use llm::{EventClass, Finish, LlmApi, LlmError, Slo, SloLimit, SloTime, TokenUsage};
+pub use llm::{
+    AnswerText, EventClass, Finish, LlmApi, LlmError, Slo, SloLimit, SloTime, TokenUsage, ToolCall,
+};
 pub use load::{Drain, LatePolicy, Law, LawError, Load, ReadTrace, Sequence, Stop};
 pub use modest::{CERTAIN_RATE, MODEST_COUNT, MODEST_RATE, is_extreme, is_modest};
 pub use nearest::{nearest, suggestion, suggestion_of};
@@ -76,8 +78,8 @@ pub use plan::{
 };
 pub use pool::{Cookies, Pool, Samples, Stage, Transcripts};
 pub use program::{
-    CounterId, Extent, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Retry, STEPS_MAX, Scenarios,
-    Step,
+    CounterId, Extent, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Retry, STEPS_MAX,
+    Scenarios, Step,
 };
 pub use reach::{
     Pem, Proxy, Reach, Renewal, Resolve, Resumption, Tls, Tunnels, Unresolved, Verify,

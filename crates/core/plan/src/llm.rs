@@ -131,6 +131,44 @@ pub struct TokenUsage {
     pub reasoning: Option<u32>,
 }
 
+/// The text of an answer, for the plan's checks and for the next turn of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerText {
+    /// The interface that sent the answer, and that receives it as a part of the next turn.
+    pub api: LlmApi,
+    /// The visible text.
+    pub text: String,
+    /// The reasoning.
+    pub reasoning: String,
+    /// The signature of the reasoning, which Anthropic's interface requires in the next turn.
+    pub signature: String,
+    /// The calls of tools, in their order.
+    pub calls: Vec<ToolCall>,
+}
+
+/// A call of a tool in an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The identifier, which the tool's result repeats.
+    pub id: String,
+    /// The name of the tool.
+    pub name: String,
+    /// The arguments, which should be JSON.
+    pub arguments: String,
+}
+
+impl Default for AnswerText {
+    fn default() -> Self {
+        Self {
+            api: LlmApi::Chat,
+            text: String::new(),
+            reasoning: String::new(),
+            signature: String::new(),
+            calls: Vec::new(),
+        }
+    }
+}
+
 /// The limits that an answer must meet to be good, such as `ttft<200ms,tpot<50ms`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slo(pub Vec<SloLimit>);

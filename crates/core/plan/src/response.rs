@@ -1,6 +1,6 @@
 //! A response as seen by a plan: its checks, and the values taken from it.
 
-use crate::{ValueForm, VariableId};
+use crate::{AnswerText, ValueForm, VariableId};
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
 
@@ -13,6 +13,8 @@ pub struct Response<'a> {
     pub fields: &'a ResponseFields,
     /// The decoded body; empty if the plan does not use it.
     pub body: &'a [u8],
+    /// The answer of a language model, if the response is one and the plan uses its text.
+    pub answer: Option<&'a AnswerText>,
     /// The time from the request's intended start to the response's last byte.
     pub time: Nanos,
 }
@@ -94,6 +96,12 @@ pub trait Inspection: Send + Sync + fmt::Debug {
     /// The maximum number of bytes of the decoded body that the inspection reads; `None` if it does
     /// not use the body. A longer body fails the request.
     fn body_max(&self) -> Option<ByteSize>;
+
+    /// The maximum number of bytes of an answer's text that the inspection reads; `None` if it does
+    /// not use the text. A longer answer fails the request.
+    fn answer_max(&self) -> Option<ByteSize> {
+        None
+    }
 
     /// Whether the inspection sees each message of a response that carries several.
     fn inspects_messages(&self) -> bool {

@@ -206,6 +206,10 @@ impl Inspection for ScriptRules {
         Some(self.body_max)
     }
 
+    fn answer_max(&self) -> Option<ByteSize> {
+        self.rules.answer_max()
+    }
+
     fn inspects_messages(&self) -> bool {
         self.rules.inspects_messages()
     }

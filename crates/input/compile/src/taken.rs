@@ -53,6 +53,10 @@ impl Inspection for Recorded {
         self.inspection.body_max()
     }
 
+    fn answer_max(&self) -> Option<ByteSize> {
+        self.inspection.answer_max()
+    }
+
     fn inspects_messages(&self) -> bool {
         self.inspection.inspects_messages()
     }

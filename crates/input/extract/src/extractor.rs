@@ -1,5 +1,6 @@
 //! Extractors, which take values from a response.
 
+use crate::answer::AnswerPart;
 use crate::cookie;
 use crate::digest::Algorithm;
 use crate::excerpt::excerpt;
@@ -30,6 +31,9 @@ use std::fmt;
 /// | `body`, `body 100` | the decoded body, or the beginning of it, of at most 100 bytes |
 /// | `size` | the number of bytes of the decoded body |
 /// | `time` | the response time in seconds |
+/// | `answer` | the visible text of a language model's answer |
+/// | `answer message` | the answer as JSON messages of its interface, for the next turn |
+/// | `answer calls` | the tools that the answer calls, as a JSON list of `id`, `name` and `arguments` |
 /// | `fnv1a64`, `xxh3`, `sha256` | a digest of the decoded body in hexadecimal |
 ///
 /// With several values, the extractor takes the first. `json#2`, `json#last`, `json#count` and
@@ -57,12 +61,13 @@ enum Source {
     Size,
     Time,
     Digest(Algorithm),
+    Answer(AnswerPart),
 }
 
 /// The kinds of extractors.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 15] = [
     "json", "xml", "css", "html", "regex", "header", "cookie", "status", "body", "size", "time",
-    "fnv1a64", "xxh3", "sha256",
+    "answer", "fnv1a64", "xxh3", "sha256",
 ];
 
 /// The advice on a path without the kind of its source.
@@ -115,6 +120,7 @@ impl Extractor {
             "body" => Source::Body {
                 length_max: length_max(argument).map_err(in_argument)?,
             },
+            "answer" => Source::Answer(AnswerPart::parse(argument).map_err(in_argument)?),
             kind => {
                 let source = plain(kind).map_err(|error| error.behind(start))?;
                 if !argument.is_empty() {
@@ -161,8 +167,18 @@ impl Extractor {
             | Source::Body { .. }
             | Source::Size
             | Source::Digest(_) => true,
-            Source::Header(_) | Source::Cookie(_) | Source::Status | Source::Time => false,
+            Source::Header(_)
+            | Source::Cookie(_)
+            | Source::Status
+            | Source::Time
+            | Source::Answer(_) => false,
         }
+    }
+
+    /// Whether the extractor reads the text of an answer.
+    #[must_use]
+    pub const fn reads_answer(&self) -> bool {
+        matches!(self.source, Source::Answer(_))
     }
 
     /// Appends the value of the response, and returns its type. JSON's values keep JSON's types;
@@ -207,6 +223,11 @@ impl Extractor {
             Source::Size => push(out, body.len()),
             Source::Time => push(out, Seconds(response.time)),
             Source::Digest(algorithm) => algorithm.write(body, out),
+            Source::Answer(part) => {
+                let missing = "the response is not an answer; read it as one, as in `read: chat`";
+                let answer = response.answer.ok_or_else(|| NoValue::missing(missing))?;
+                return Ok(part.write(answer, out));
+            }
         }
         Ok(match self.source {
             Source::Status | Source::Size | Source::Time => ValueForm::Json,

@@ -8,6 +8,7 @@
 //! The engine uses [`Rules`] through the trait [`drumfire_plan::Inspection`]. A JSON path is
 //! evaluated on the bytes of the body, without building a tree.
 
+mod answer;
 mod check;
 mod cookie;
 mod digest;

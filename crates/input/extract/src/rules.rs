@@ -47,6 +47,7 @@ pub struct Rules {
     each: MessageRules,
     fields: Vec<String>,
     body_max: Option<ByteSize>,
+    answer_max: Option<ByteSize>,
 }
 
 /// The expectations about each message of a response, and the values to take from the last message
@@ -73,8 +74,8 @@ const EACH: &str = "each ";
 
 impl Rules {
     /// Combines expectations, which are checked first and in order, and values, which are taken
-    /// afterwards. The body is read only if one of them needs it. A body longer than `body_max`
-    /// then fails the request.
+    /// afterwards. The body, or the text of an answer, is read only if one of them needs it. A body
+    /// or a text longer than `body_max` then fails the request.
     #[must_use]
     pub fn new(expectations: Vec<Expectation>, takes: Vec<Take>, body_max: ByteSize) -> Self {
         let subjects = expectations.iter().map(|expectation| &expectation.subject);
@@ -85,6 +86,7 @@ impl Rules {
         let mut fields: Vec<_> = fields.map(str::to_owned).collect();
         fields.sort_unstable();
         fields.dedup();
+        let answer_max = all.iter().any(|e| e.reads_answer()).then_some(body_max);
         let body_max = all.iter().any(|e| e.reads_body()).then_some(body_max);
         Self {
             expectations,
@@ -93,6 +95,7 @@ impl Rules {
             each: MessageRules::default(),
             fields,
             body_max,
+            answer_max,
         }
     }
 
@@ -122,6 +125,10 @@ impl Inspection for Rules {
 
     fn body_max(&self) -> Option<ByteSize> {
         self.body_max
+    }
+
+    fn answer_max(&self) -> Option<ByteSize> {
+        self.answer_max
     }
 
     fn inspects_messages(&self) -> bool {
@@ -213,6 +220,7 @@ const fn as_response<'a>(message: &'a [u8], fields: &'a ResponseFields) -> Respo
         status: 0,
         fields,
         body: message,
+        answer: None,
         time: Nanos::ZERO,
     }
 }

@@ -9,7 +9,8 @@ use super::context::KindContext;
 use super::look::Look;
 use crate::blame::Failure;
 use crate::limits::{ANSWER_BYTES, KEPT_GAPS, SHOWN_BYTES};
-use drumfire_llm::{Answer, Ending};
+use crate::prepare::Request;
+use drumfire_llm::{Answer, AnswerTooLong, Ending};
 use drumfire_measure::{AnswerSample, Detail, FAILED_BODY_BYTES, Leniencies, Leniency, Outcome};
 use drumfire_plan::{EventClass, LlmApi};
 use drumfire_units::Nanos;
@@ -46,9 +47,14 @@ struct CameEvent {
 }
 
 impl AnswerState {
-    /// Begins an answer of this interface.
-    pub(super) fn begin(&mut self, api: LlmApi) {
+    /// Begins an answer of this interface to a request.
+    pub(super) fn begin(&mut self, api: LlmApi, request: &Request) {
         self.answer.begin(api);
+        let inspection = request.inspection();
+        if let Some(max) = inspection.and_then(|inspection| inspection.answer_max()) {
+            self.answer
+                .keep(usize::try_from(max.0).unwrap_or(usize::MAX));
+        }
         self.forget();
     }
 
@@ -174,12 +180,12 @@ impl AnswerState {
         let ending = self.answer.ending();
         self.sample.is_complete = matches!(ending, Ending::Complete | Ending::Unmarked);
         match ending {
-            Ending::Complete => Ok(()),
+            Ending::Complete => self.show_text(cx),
             Ending::Unmarked => {
                 let mut leniencies = Leniencies::default();
                 leniencies.insert(Leniency::UnmarkedEnd);
                 cx.exchange.account.note_leniencies(leniencies);
-                Ok(())
+                self.show_text(cx)
             }
             Ending::Cut => Err(Failure::from_outcome(Outcome::LlmCut)),
             Ending::Empty => Err(Failure::from_outcome(Outcome::LlmEmpty)),
@@ -188,6 +194,21 @@ impl AnswerState {
                 // The ending is an error only if there is one.
                 Failure::from_outcome(Outcome::LlmError)
             })),
+        }
+    }
+
+    /// Passes the text to the look at the response, if the plan uses it.
+    fn show_text(&mut self, cx: &mut KindContext<'_>) -> Result<(), Failure> {
+        match self.answer.finish_text() {
+            None => Ok(()),
+            Some(Ok(text)) => {
+                cx.exchange.look.get_or_insert_default().set_answer(text);
+                Ok(())
+            }
+            Some(Err(AnswerTooLong)) => {
+                let reason = "the answer has more bytes than the plan may inspect";
+                Err(Failure::with(Outcome::LimitBody, reason))
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use super::rules::Rules;
 use super::tools::Codecs;
 use crate::blame::Failure;
 use crate::limits::EVENT_BYTES;
+use crate::prepare::Request;
 use crate::wire::Fields;
 use drumfire_coding::Decoder;
 use drumfire_measure::{Leniencies, Leniency, Outcome};
@@ -129,10 +130,10 @@ impl EventState {
         reader.answer.as_deref().filter(|_| reader.is_answer)
     }
 
-    /// Begins an answer of this interface.
-    fn begin_answer(&mut self, api: LlmApi) {
+    /// Begins an answer of this interface to a request.
+    fn begin_answer(&mut self, api: LlmApi, request: &Request) {
         let reader = &mut self.events.framing;
-        reader.answer.get_or_insert_default().begin(api);
+        reader.answer.get_or_insert_default().begin(api, request);
         reader.is_answer = true;
     }
 
@@ -146,7 +147,7 @@ impl EventState {
         api: LlmApi,
         fields: &Fields<'_>,
     ) -> Result<(), Failure> {
-        self.begin_answer(api);
+        self.begin_answer(api, cx.request);
         self.content = Content::Whole(decoder(fields, decoded_max(cx.rules))?);
         Ok(())
     }
@@ -208,7 +209,7 @@ impl EventState {
     ) -> Result<(), Failure> {
         self.events.framing.reader.begin(EVENT_BYTES);
         if let Some(api) = cx.request.answer() {
-            self.begin_answer(api);
+            self.begin_answer(api, cx.request);
         }
         self.events.begin_attempt(cx.now);
         self.content = Content::Stream(decoder(fields, decoded_max(cx.rules))?);

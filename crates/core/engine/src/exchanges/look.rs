@@ -17,7 +17,9 @@ use crate::blame::Failure;
 use crate::limits::{KEPT_LOOK_BYTES, SHOWN_MESSAGES};
 use crate::wire::Fields;
 use drumfire_measure::{Excerpt, Field, GRPC_STATUS, Outcome, Side};
-use drumfire_plan::{Finding, Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
+use drumfire_plan::{
+    AnswerText, Finding, Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken,
+};
 use drumfire_units::Nanos;
 
 /// The part of a response that is looked at; reused by the next exchange with the same id.
@@ -26,6 +28,10 @@ pub(super) struct Look {
     pub(super) fields: ResponseFields,
     /// The kept part of the body.
     pub(super) body: Vec<u8>,
+    /// The text of an answer, in memory that the next one reuses.
+    answer: Option<Box<AnswerText>>,
+    /// Whether the response is an answer with this text.
+    has_answer: bool,
     /// The values that were taken from the response.
     pub(super) taken: Taken,
     /// The length of the whole body, if only the part to show is kept.
@@ -162,7 +168,23 @@ impl Look {
         self.fields.clear();
         self.body.clear();
         self.body.shrink_to(KEPT_LOOK_BYTES);
+        self.has_answer = false;
+        if let Some(answer) = &mut self.answer {
+            answer.text.clear();
+            answer.text.shrink_to(KEPT_LOOK_BYTES);
+        }
         self.taken.clear();
+    }
+
+    /// Keeps the text of an answer. `answer` has any other text afterwards.
+    pub(super) fn set_answer(&mut self, answer: &mut AnswerText) {
+        std::mem::swap(self.answer.get_or_insert_default().as_mut(), answer);
+        self.has_answer = true;
+    }
+
+    /// The text of the answer, if the response is one and the plan uses its text.
+    pub(super) fn answer(&self) -> Option<&AnswerText> {
+        self.answer.as_deref().filter(|_| self.has_answer)
     }
 
     /// Keeps decoded bytes of the body.
@@ -226,6 +248,7 @@ impl Look {
             status,
             fields: &self.fields,
             body: &self.body,
+            answer: self.answer.as_deref().filter(|_| self.has_answer),
             time,
         };
         inspection

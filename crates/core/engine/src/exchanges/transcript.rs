@@ -40,6 +40,7 @@ pub(super) fn transcript(rules: &Rules, entry: &Entry, sample: Sample, part: Par
                 status: seen_status(status),
                 fields: &look.fields,
                 body: &look.body,
+                answer: look.answer(),
                 time: sample.end - sample.intended,
             }));
             findings

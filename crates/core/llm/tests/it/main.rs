@@ -3,4 +3,5 @@
 mod ends;
 mod events;
 mod hostile;
+mod kept;
 mod whole;

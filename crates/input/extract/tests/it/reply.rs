@@ -32,6 +32,7 @@ impl Reply {
 
     pub(crate) fn response(&self) -> Response<'_> {
         Response {
+            answer: None,
             status: self.status,
             fields: &self.fields,
             body: &self.body,
