@@ -78,7 +78,7 @@ pub use plan::{
 };
 pub use pool::{Cookies, Pool, Samples, Stage, Transcripts};
 pub use program::{
-    CounterId, Extent, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Retry, STEPS_MAX,
+    CounterId, Extent, GIVEN_PASSES_MAX, GivenPause, OnFailure, Passes, Program, Retry, STEPS_MAX,
     Scenarios, Step,
 };
 pub use reach::{

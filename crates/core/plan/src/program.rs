@@ -67,6 +67,8 @@ pub enum Step {
     },
     /// Waits.
     Pause(Pause),
+    /// Waits for the time in a value, as [`GivenPause`] parses it.
+    PauseGiven(Arc<dyn Value>),
     /// Waits until this long after the iteration's intended start.
     Until(Nanos),
     /// Waits until the iteration has lasted this long since its user began it.
@@ -114,6 +116,27 @@ pub enum Step {
 /// The index of a loop counter of an iteration, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterId(pub u16);
+
+/// A pause that is computed in the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenPause {
+    /// This time.
+    For(Nanos),
+    /// Until this time after the iteration's intended start.
+    Until(Nanos),
+}
+
+impl GivenPause {
+    /// Parses `1.5s` or `until 3s`; `None` if the text is neither.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        match text.strip_prefix("until ") {
+            Some(time) => time.trim().parse().ok().map(Self::Until),
+            None => text.parse().ok().map(Self::For),
+        }
+    }
+}
 
 /// The number of passes of a loop.
 #[derive(Clone, Debug)]
@@ -198,8 +221,12 @@ impl Program {
     #[must_use]
     pub fn rests(&self) -> bool {
         let steps = self.scenarios().into_iter().flat_map(|all| all.steps());
-        let is_rest =
-            |step: &Step| matches!(step, Step::Pause(_) | Step::Until(_) | Step::AtLeast(_));
+        let is_rest = |step: &Step| {
+            matches!(
+                step,
+                Step::Pause(_) | Step::PauseGiven(_) | Step::Until(_) | Step::AtLeast(_)
+            )
+        };
         steps.into_iter().any(is_rest)
     }
 

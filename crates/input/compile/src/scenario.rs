@@ -217,7 +217,7 @@ where
     fn steps(&mut self, written: &[Written], templates: &mut TemplateScope) {
         for step in written {
             match step {
-                Written::Pause(text) => self.pause(text),
+                Written::Pause(text) => self.pause(text, templates),
                 Written::Set(fields) => {
                     for field in fields {
                         let number = self.place();
@@ -253,10 +253,18 @@ where
         self.nested -= 1;
     }
 
-    /// Builds a pause: a time, a law, `until` a time after the iteration's intended start, or `at
-    /// least` a time since it began.
-    fn pause(&mut self, text: &Text) {
+    /// Builds a pause: a time, a law, `until` a time after the iteration's intended start, `at
+    /// least` a time since it began, or a template whose value is a time or `until` a time.
+    fn pause(&mut self, text: &Text, templates: &TemplateScope) {
         let pause = text.value.trim();
+        if pause.contains("{{") {
+            let value = templates.given(pause, self.place());
+            let value = self.scope.found.ok(&text.place, value);
+            self.made.bound(value.as_ref().and_then(SetValue::count));
+            self.steps
+                .extend(value.map(|value| Step::PauseGiven(Arc::new(value))));
+            return;
+        }
         let until = pause.strip_prefix("until ");
         let until = until.map(|time| (time, Step::Until as fn(Nanos) -> Step));
         let least = pause.strip_prefix("at least ");

@@ -262,6 +262,7 @@ fn step(step: &AskedStep) -> Setting {
         AskedStep::Repeat(None) => ("repeat", "a template".to_owned()),
         AskedStep::Again(start) => ("again", format!("scenario[{start}]")),
         AskedStep::End => ("end", String::new()),
+        AskedStep::PauseGiven => ("pause", "computed".to_owned()),
     };
     let key = key.to_owned();
     Setting { key, text }

@@ -28,8 +28,8 @@ use crate::blame::data_outcome;
 use crate::id::{Generation, UserId};
 use drumfire_measure::{IterationSample, Outcome};
 use drumfire_plan::{
-    CounterId, DataError, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Random, RequestContext,
-    Scenarios, Step, Taken, Value, ValueForm, VariableId, Variables, secret,
+    CounterId, DataError, GIVEN_PASSES_MAX, GivenPause, OnFailure, Passes, Program, Random,
+    RequestContext, Scenarios, Step, Taken, Value, ValueForm, VariableId, Variables, secret,
 };
 use drumfire_units::Nanos;
 use std::fmt::Write as _;
@@ -378,6 +378,13 @@ impl<F: Fn() -> u64> Walk<'_, F> {
                 let length = pause.drawn(self.iteration.random(self.seed, place));
                 return StepWait::Until(over_at + length);
             }
+            Step::PauseGiven(value) => match self.pause(&**value) {
+                Ok(GivenPause::For(time)) => return StepWait::Until(over_at + time),
+                Ok(GivenPause::Until(time)) => {
+                    return StepWait::Until(self.iteration.intended + time);
+                }
+                Err(error) => self.give_up(error),
+            },
             Step::Until(time) => return StepWait::Until(self.iteration.intended + *time),
             Step::AtLeast(time) => return StepWait::Until(self.iteration.begun + *time),
             Step::Set { variable, value } => self.set(*variable, &**value),
@@ -439,6 +446,17 @@ impl<F: Fn() -> u64> Walk<'_, F> {
             let rendered = rendered.map(|_| self.text.as_str());
             Arc::make_mut(variables).set_as(variable, form, rendered);
         }
+    }
+
+    /// The time of a pause; an error if the value is not a time.
+    fn pause(&mut self, value: &dyn Value) -> Result<GivenPause, DataError> {
+        self.render(value)?;
+        GivenPause::parse(self.text).ok_or_else(|| {
+            let text = secret::excerpt(self.text);
+            DataError::new(format!(
+                "invalid `pause` `{text}`; use a time such as `1.5s` or `until 3s`"
+            ))
+        })
     }
 
     /// The number of passes of a loop; an error if the value is not a valid number.

@@ -31,6 +31,8 @@ pub enum AskedStep {
     Again(u32),
     /// Ends the iteration.
     End,
+    /// Waits for the time that a template determines.
+    PauseGiven,
 }
 
 form! {
@@ -45,6 +47,7 @@ form! {
         7 => Repeat(times),
         8 => Again(start),
         9 => End,
+        10 => PauseGiven,
     }
 }
 
@@ -54,6 +57,7 @@ impl AskedStep {
         match step {
             Step::Request { request, .. } => Self::Request(*request),
             Step::Pause(pause) => Self::Pause(*pause),
+            Step::PauseGiven(_) => Self::PauseGiven,
             Step::Until(time) => Self::Until(*time),
             Step::AtLeast(time) => Self::AtLeast(*time),
             Step::Set { variable, .. } => Self::Set(*variable),

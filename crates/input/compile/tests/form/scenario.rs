@@ -215,6 +215,7 @@ fn shown(step: &Step) -> String {
             retry.times, retry.rest
         ),
         Step::Pause(pause) => format!("pause {pause}"),
+        Step::PauseGiven(_) => "pause given".to_owned(),
         Step::Until(time) => format!("until {time}"),
         Step::AtLeast(time) => format!("at least {time}"),
         Step::Set { variable, .. } => format!("set {}", variable.0),
