@@ -8,7 +8,7 @@
 //!
 //! - *Chance*: the number of requests without an answer fluctuates. Its growth must exceed
 //!   [`GROWTH_MIN`] requests, 2.5 times its standard error, and four standard deviations of the
-//!   difference of two Poisson numbers.
+//!   difference of two Poisson numbers; more of them if arrivals come in bursts.
 //! - *The beginning*: before the first answers, nothing is answered, and if times vary, answers
 //!   increase for several response times. But then growth slows down, answers increase, or some
 //!   answers are as quick as before, while in a queue each request waits for all earlier ones.
@@ -21,7 +21,8 @@
 #[cfg(test)]
 mod alarms;
 
-use crate::{Histogram, Model, Overview, Reason, Remedy, RunInfo};
+use crate::{AskedLoad, Histogram, Model, Overview, Reason, Remedy, RunInfo};
+use drumfire_plan::Arrivals;
 use drumfire_units::Nanos;
 use drumfire_units::rounded::{count, rate, time};
 
@@ -80,10 +81,11 @@ impl Backlog {
         let mut cells: Vec<Overview> = cells.collect();
         let last = cells.iter().rposition(|cell| cell.tally.intended > 0)?;
         cells.truncate(last + 1);
-        Self::detect(&cells)
+        Self::detect(&cells, dispersion(info))
     }
 
-    fn detect(cells: &[Overview]) -> Option<Self> {
+    /// `dispersion` is the variance of the number of arrivals, divided by that of a Poisson process.
+    fn detect(cells: &[Overview], dispersion: f64) -> Option<Self> {
         let half = cells.len().div_ceil(2);
         if half < CELLS_MIN {
             return None;
@@ -97,7 +99,7 @@ impl Backlog {
         let former = sum(before, growth_of).max(0.0);
         let grows = sum(judged, ended) < ANSWERED_MIN * asked
             && growth >= GROWTH_MIN
-            && growth >= DEVIATIONS_MIN * (2.0 * former).sqrt()
+            && growth >= DEVIATIONS_MIN * (2.0 * former * dispersion).sqrt()
             && growth >= STEADY_MIN * former
             && exceeds_errors(judged)
             && !is_rising(judged)
@@ -144,6 +146,21 @@ impl Backlog {
         );
         Reason::new(text, &[Remedy::LowerRate])
     }
+}
+
+/// The variance of the number of arrivals in a long time, divided by that of a Poisson process of
+/// the same rate: for gaps from a gamma distribution, the inverse of its shape. The pool with the
+/// largest one counts, and never less than 1, because answers are random, too.
+fn dispersion(info: &RunInfo) -> f64 {
+    let loads = info.pools.iter().filter_map(|pool| pool.asked.as_ref());
+    let of_pools = loads.map(|asked| match asked.load {
+        AskedLoad::Open {
+            arrivals: Arrivals::Gamma(shape),
+            ..
+        } => 1.0 / shape.number(),
+        _ => 1.0,
+    });
+    of_pools.fold(1.0, f64::max)
 }
 
 fn sum(cells: &[Overview], of: impl Fn(&Overview) -> f64) -> f64 {

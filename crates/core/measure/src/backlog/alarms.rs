@@ -30,6 +30,43 @@ impl Law {
     }
 }
 
+/// How arrivals are spread.
+#[derive(Clone, Copy, PartialEq)]
+enum Spread {
+    Even,
+    Poisson,
+    /// Gaps from a gamma distribution with this shape below 1.
+    Bursts(f64),
+}
+
+impl Spread {
+    /// The variance of the number of arrivals, divided by that of a Poisson process.
+    fn dispersion(self) -> f64 {
+        match self {
+            Self::Even | Self::Poisson => 1.0,
+            Self::Bursts(shape) => 1.0 / shape,
+        }
+    }
+
+    /// A gap with a mean of 1.
+    fn gap(self, random: &mut Random) -> f64 {
+        match self {
+            Self::Even => 1.0,
+            Self::Poisson => random.exponential(),
+            // The sum of gamma numbers is a gamma number: a shape of 1 in parts, by Johnk's method.
+            Self::Bursts(shape) => loop {
+                let (x, y) = (
+                    random.unit().powf(1.0 / shape),
+                    random.unit().powf(1.0 / (1.0 - shape)),
+                );
+                if x + y <= 1.0 && x + y > 0.0 {
+                    break random.exponential() * x / (x + y) / shape;
+                }
+            },
+        }
+    }
+}
+
 /// A load and its server.
 #[derive(Clone)]
 struct Case {
@@ -39,8 +76,8 @@ struct Case {
     interval: f64,
     /// The rate at a time.
     rate: fn(f64) -> f64,
-    /// Whether arrivals are random; otherwise they are even.
-    is_poisson: bool,
+    /// How arrivals are spread.
+    spread: Spread,
     /// The number of requests served at a time.
     places: usize,
     law: Law,
@@ -53,7 +90,7 @@ const CASE: Case = Case {
     length: 30.0,
     interval: 1.0,
     rate: |_| 70.0,
-    is_poisson: true,
+    spread: Spread::Poisson,
     places: 1,
     law: Law::Exponential(0.01),
     stop: 0.0..0.0,
@@ -65,17 +102,14 @@ impl Case {
         let most = most.fold(0.0, f64::max);
         let (mut at, mut due, mut arrivals) = (0.0, 0.0, Vec::new());
         loop {
-            at += match self.is_poisson {
-                true => random.exponential() / most,
-                false => 1.0 / most,
-            };
+            at += self.spread.gap(random) / most;
             if at >= self.length {
                 return arrivals;
             }
             let share = (self.rate)(at) / most;
-            let is_due = match self.is_poisson {
-                true => random.unit() < share,
-                false => {
+            let is_due = match self.spread {
+                Spread::Poisson => random.unit() < share,
+                Spread::Even | Spread::Bursts(_) => {
                     due += share;
                     due >= 1.0
                 }
@@ -122,7 +156,8 @@ impl Case {
 
     /// The number of runs, of `runs`, in which the target falls behind.
     fn alarms(&self, runs: u64) -> usize {
-        let falls_behind = |seed: &u64| Backlog::detect(&self.run(*seed)).is_some();
+        let falls_behind =
+            |seed: &u64| Backlog::detect(&self.run(*seed), self.spread.dispersion()).is_some();
         (0..runs).filter(falls_behind).count()
     }
 }
@@ -171,6 +206,14 @@ fn filling() -> Vec<Case> {
         filling("2 s, 3 s", 3.0, Law::Constant(2.0)),
         filling("4 s, 10 s", 10.0, Law::Constant(4.0)),
         filling("8 s, 10 s", 10.0, Law::Constant(8.0)),
+        Case {
+            spread: Spread::Bursts(0.05),
+            ..filling("bursts, 1 s, 20 s", 20.0, Law::Exponential(1.0))
+        },
+        Case {
+            spread: Spread::Bursts(0.02),
+            ..filling("long bursts, 2 s, 30 s", 30.0, Law::Exponential(2.0))
+        },
     ]
 }
 
@@ -206,10 +249,10 @@ fn kept() -> impl Iterator<Item = Case> {
 
 /// Targets that fall behind.
 fn overloads() -> Vec<Case> {
-    let by_a_tenth = |name, is_poisson, law: Law| Case {
+    let by_a_tenth = |name, spread, law: Law| Case {
         name,
         rate: |_| 660.0,
-        is_poisson,
+        spread,
         law,
         ..CASE
     };
@@ -217,19 +260,23 @@ fn overloads() -> Vec<Case> {
     vec![
         by_a_tenth(
             "10 % of random arrivals, varying times",
-            true,
+            Spread::Poisson,
             Law::Exponential(place),
         ),
-        by_a_tenth("10 % of random arrivals", true, Law::Constant(place)),
+        by_a_tenth(
+            "10 % of random arrivals",
+            Spread::Poisson,
+            Law::Constant(place),
+        ),
         by_a_tenth(
             "10 % of even arrivals, varying times",
-            false,
+            Spread::Even,
             Law::Exponential(place),
         ),
         Case {
             name: "10 % of 100/s",
             rate: |_| 110.0,
-            is_poisson: false,
+            spread: Spread::Even,
             law: Law::Constant(0.01),
             ..CASE
         },
@@ -237,9 +284,13 @@ fn overloads() -> Vec<Case> {
             name: "half as much again, 10 s",
             length: 10.0,
             rate: |_| 300.0,
-            is_poisson: false,
+            spread: Spread::Even,
             law: Law::Constant(0.005),
             ..CASE
+        },
+        Case {
+            spread: Spread::Bursts(0.5),
+            ..by_a_tenth("10 % of bursts", Spread::Even, Law::Constant(place))
         },
         Case {
             name: "ten times as much",
@@ -252,7 +303,7 @@ fn overloads() -> Vec<Case> {
             name: "a ramp beyond the capacity",
             length: 12.0,
             rate: |at| 50.0 + 250.0 * at / 12.0,
-            is_poisson: false,
+            spread: Spread::Even,
             law: Law::Constant(0.005),
             ..CASE
         },
