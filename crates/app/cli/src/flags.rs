@@ -8,6 +8,7 @@ mod compare;
 mod grpc;
 mod http;
 mod llm;
+mod load;
 mod number;
 mod serve;
 mod settings;
@@ -24,6 +25,7 @@ pub(crate) use compare::CompareFlags;
 pub(crate) use grpc::GrpcFlags;
 pub(crate) use http::HttpFlags;
 pub(crate) use llm::LlmFlags;
+pub(crate) use load::LoadFlags;
 pub(crate) use serve::{ServeFlags, parsed};
 pub(crate) use settings::{
     AttachSettings, GrpcSettings, HttpSettings, LlmFlagSettings, ReportSettings, ResumeSettings,

@@ -37,7 +37,7 @@ use terms::Wanted;
 /// Searches for the capacity. The exit code is 99 if the first rate misses the objectives.
 pub(crate) fn run(flags: &CapacityFlags, output: &Output) -> Result<Exit, Failure> {
     let wanted = Wanted::from_flags(flags)?;
-    let output = &output.colored(flags.http.output.color);
+    let output = &output.colored(flags.http.load.output.color);
     match plan_file(&flags.http.urls) {
         Some(name) => of_plan(name, flags, &wanted, output),
         None => of_flags(flags, &wanted, output),
@@ -96,7 +96,7 @@ fn of_plan(
     let pool = std::cell::Cell::new(0);
     let read = |host: &Arc<dyn Host>| {
         let mut draft = file.draft(&[], host, output);
-        document::apply_flags(&mut draft.document, &flags.http.settings)?;
+        document::apply_flags(&mut draft.document, &flags.http.load.settings)?;
         document::renew_prompts(&mut draft.document)?;
         pool.set(wanted.pool(&draft.document, flags.pool.as_deref())?);
         wanted.apply_to(&mut draft.document, pool.get())?;
@@ -213,7 +213,7 @@ impl Seek<'_> {
         destinations: &Destinations,
         signals: &Signals,
     ) -> Result<(Session<'s>, Observers, Vec<Objective>), Failure> {
-        let (flags, output) = (&self.flags.http.output, self.output);
+        let (flags, output) = (&self.flags.http.load.output, self.output);
         store_place::check(flags)?;
         let wish = DisplayWish::without_screen(match is_quiet(&written.document.outputs) {
             true => Shown::Nothing,

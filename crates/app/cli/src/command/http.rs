@@ -11,6 +11,6 @@ use crate::output::Output;
 pub(crate) fn run(flags: &HttpFlags, output: &Output) -> Result<Exit, Failure> {
     let written = document::of_http(flags)?;
     let host = Machine::here(output);
-    let printed = Printed::from_flags(flags.print_plan, flags.print_facts);
-    results::run_or_print(&written, &host, &flags.output, printed, output)
+    let printed = Printed::from_flags(flags.load.print_plan, flags.load.print_facts);
+    results::run_or_print(&written, &host, &flags.load.output, printed, output)
 }

@@ -15,7 +15,7 @@ const LIST: Place = Place::Flag { name: "URL list" };
 /// The document of the flags.
 pub(crate) fn from_flags(flags: &HttpFlags) -> Result<Written, Failure> {
     check_habits(flags)?;
-    let settings = &flags.settings;
+    let settings = &flags.load.settings;
     let body = match settings.value("data") {
         Some(data) => Some(payload("body", data)?),
         None => form::payload(settings.values("form"))?,
@@ -32,7 +32,7 @@ pub(crate) fn from_flags(flags: &HttpFlags) -> Result<Written, Failure> {
         pool.settings.body.payload.clone_from(&body);
         pool.requests.clone_from(&requests);
     }
-    let document = match flags.output.show {
+    let document = match flags.load.output.show {
         true => once(document),
         false => document,
     };
@@ -44,7 +44,7 @@ pub(crate) fn from_flags(flags: &HttpFlags) -> Result<Written, Failure> {
 
 /// Rejects usage that is correct on another tool's command line and means something else here.
 fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
-    let settings = &flags.settings;
+    let settings = &flags.load.settings;
     if let Some(data) = settings.value("data")
         && !settings.has("duration")
         && !settings.has("method")

@@ -29,7 +29,7 @@ const ENDS: &[(&str, &str)] = &[
 
 /// The document of the flags.
 pub(crate) fn from_flags(flags: &LlmFlags) -> Result<Written, Failure> {
-    let settings = &flags.settings;
+    let settings = &flags.load.settings;
     let mut notes = Vec::new();
     let mut document = document(settings)?;
     let server = Server::parse(&flags.url, settings.value("api"), &mut notes)?;
@@ -62,7 +62,7 @@ pub(crate) fn from_flags(flags: &LlmFlags) -> Result<Written, Failure> {
             ..document.stop
         };
     }
-    let document = match flags.output.show {
+    let document = match flags.load.output.show {
         true => once(document),
         false => document,
     };

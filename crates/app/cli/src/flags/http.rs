@@ -1,6 +1,6 @@
 //! Flags of `drumfire http` that set no key. Spellings follow curl if curl has the flag.
 
-use super::{HttpSettings, OutputFlags};
+use super::{HttpSettings, LoadFlags};
 use clap::Args;
 
 /// The arguments of `drumfire http`.
@@ -22,16 +22,5 @@ pub(crate) struct HttpFlags {
     #[arg(required = true, value_name = "URL")]
     pub(crate) urls: Vec<String>,
     #[command(flatten)]
-    pub(crate) settings: HttpSettings,
-    /// Use HTTP/1.1 (the default)
-    #[arg(long, conflicts_with = "http2", help_heading = "Request")]
-    pub(crate) http1: bool,
-    #[command(flatten)]
-    pub(crate) output: OutputFlags,
-    /// Print the plan that these flags make, for `drumfire run`, and exit
-    #[arg(long, help_heading = "Output")]
-    pub(crate) print_plan: bool,
-    /// Print the facts of the run in the binary form of the store, for `drumfire ab`, and exit
-    #[arg(long, hide = true, conflicts_with = "print_plan")]
-    pub(crate) print_facts: bool,
+    pub(crate) load: LoadFlags<HttpSettings>,
 }

@@ -1,6 +1,6 @@
 //! Flags of `drumfire llm` that set no key.
 
-use super::{LlmFlagSettings, OutputFlags};
+use super::{LlmFlagSettings, LoadFlags};
 use clap::Args;
 
 /// The arguments of `drumfire llm`.
@@ -22,20 +22,9 @@ pub(crate) struct LlmFlags {
     #[arg(required = true, value_name = "URL")]
     pub(crate) url: String,
     #[command(flatten)]
-    pub(crate) settings: LlmFlagSettings,
-    /// Use HTTP/1.1 (the default)
-    #[arg(long, conflicts_with = "http2", help_heading = "Request")]
-    pub(crate) http1: bool,
+    pub(crate) load: LoadFlags<LlmFlagSettings>,
     /// Limits that 99 % of the answers must meet, such as ttft=200ms,tpot=50ms, or those of a
     /// benchmark, such as mlperf/llama2-70b-interactive; repeatable
     #[arg(long, value_name = "LIMITS", help_heading = "Output")]
     pub(crate) slo: Vec<String>,
-    #[command(flatten)]
-    pub(crate) output: OutputFlags,
-    /// Print the plan that these flags make, for `drumfire run`, and exit
-    #[arg(long, help_heading = "Output")]
-    pub(crate) print_plan: bool,
-    /// Print the facts of the run in the binary form of the store, for `drumfire ab`, and exit
-    #[arg(long, hide = true, conflicts_with = "print_plan")]
-    pub(crate) print_facts: bool,
 }

@@ -71,7 +71,7 @@ pub(super) fn of_line(
             written
         }
     };
-    document::apply_flags(&mut written.document, &flags.http.settings)?;
+    document::apply_flags(&mut written.document, &flags.http.load.settings)?;
     Ok(written)
 }
 
@@ -98,8 +98,8 @@ fn check_shows(shows: bool) -> Result<(), Failure> {
 }
 
 fn of_llm(flags: LlmFlags) -> Result<LlmFlags, Failure> {
-    check_shows(flags.output.show || flags.print_plan)?;
-    check(flags.settings.given(), None)?;
+    check_shows(flags.load.output.show || flags.load.print_plan)?;
+    check(flags.load.settings.given(), None)?;
     if let Some(slo) = flags.slo.first() {
         let message = format!(
             "--slo {slo}: an objective of the search is a rule, such as --slo \

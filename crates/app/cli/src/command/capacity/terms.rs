@@ -33,7 +33,7 @@ pub(super) struct Wanted {
 impl Wanted {
     pub(super) fn from_flags(flags: &CapacityFlags) -> Result<Self, Failure> {
         let http = &flags.http;
-        let shows = match (http.output.show, http.print_plan) {
+        let shows = match (http.load.output.show, http.load.print_plan) {
             (true, _) => Some((
                 "--show",
                 "to send one request and print it, use `drumfire http --show`",
@@ -44,7 +44,7 @@ impl Wanted {
             )),
             (false, false) => None,
         };
-        check(http.settings.given(), shows)?;
+        check(http.load.settings.given(), shows)?;
         let mut rules = Vec::new();
         for text in &flags.slos {
             rules.push(rule(text)?);
