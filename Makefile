@@ -23,7 +23,7 @@ export CARGO_PROFILE_DEV_BUILD_OVERRIDE_CODEGEN_UNITS ?= 1
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker vllm
 
-.PHONY: toolchain demo install test peers suites receivers autobahn manifests platforms format lint unit web packages dist dist-tools page pictures dialects bench truth tokens capture faults soak fuzz docs book tidy drawing reference deny advisories
+.PHONY: toolchain demo install test peers suites receivers autobahn manifests platforms format lint unit web packages dist dist-tools page pictures dialects bench truth tokens llm capture faults soak fuzz docs book tidy drawing reference deny advisories
 
 # One line that names what is missing, before anything compiles.
 toolchain:
@@ -168,6 +168,12 @@ truth: suites
 	cargo build --release --locked --package drumfire --package drumfire-bench
 	GO_WRK=$(abspath $(GO_WRK)) PANDORA=$(abspath $(PANDORA)) SLOW_COOKER=$(abspath $(SLOW_COOKER)) \
 	  cargo run --release --locked --package drumfire-bench --bin truth
+
+# What the answers of language models cost, and how late requests to them are. Takes minutes and wants
+# an idle machine.
+llm:
+	cargo build --release --locked --package drumfire --package drumfire-bench
+	cargo run --release --locked --package drumfire-bench --bin llm
 
 # Times of tokens next to the log of the mock that sent them, as in docs/truth.md#tokens.
 tokens:

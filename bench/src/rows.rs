@@ -7,6 +7,7 @@ mod grpc;
 mod http2;
 mod idle;
 mod lag;
+mod llm;
 mod memory;
 mod pandora;
 mod scrapes;
@@ -75,6 +76,18 @@ impl Row {
             Self::alone("system-calls", system_calls::measure),
         ];
         compared.chain(alone).collect()
+    }
+
+    /// All rows of language models.
+    #[must_use]
+    pub fn llm() -> Vec<Self> {
+        vec![
+            Self::alone("events", llm::events),
+            Self::alone("event-streams", llm::idle),
+            Self::alone("burst", llm::burst),
+            Self::alone("trace", llm::trace),
+            Self::alone("again", llm::again),
+        ]
     }
 
     /// All rows of HTTP/2.

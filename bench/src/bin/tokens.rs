@@ -56,6 +56,8 @@ enum Client {
     Floor,
     /// `drumfire http --events`.
     Drumfire,
+    /// `drumfire llm`.
+    DrumfireLlm,
     /// A command.
     Given { name: String, command: String },
 }
@@ -72,7 +74,7 @@ fn main() -> Result<()> {
     let flags = Flags::parse();
     let programs = Programs::find(flags.drumfire.clone(), None)?;
     raise_descriptor_limit();
-    let mut clients = vec![Client::Floor, Client::Drumfire];
+    let mut clients = vec![Client::Floor, Client::Drumfire, Client::DrumfireLlm];
     for given in &flags.client {
         let (name, command) = given
             .split_once('=')
@@ -142,7 +144,8 @@ impl Client {
     fn name(&self) -> &str {
         match self {
             Self::Floor => "floor",
-            Self::Drumfire => "drumfire",
+            Self::Drumfire => "drumfire http",
+            Self::DrumfireLlm => "drumfire llm",
             Self::Given { name, .. } => name,
         }
     }
@@ -151,6 +154,7 @@ impl Client {
         match self {
             Self::Floor => load.floor(),
             Self::Drumfire => load.drumfire(&programs.drumfire),
+            Self::DrumfireLlm => load.drumfire_llm(&programs.drumfire),
             Self::Given { command, .. } => load.given(command),
         }
     }
@@ -196,6 +200,21 @@ impl Load<'_> {
             &self.body(),
         ]);
         command.args(["-H", "content-type: application/json", "--quiet"]);
+        command.args([
+            "-c",
+            &self.streams.to_string(),
+            "-n",
+            &self.requests.to_string(),
+        ]);
+        command.arg(self.server.url("/v1/chat/completions"));
+        let finished = process::run(&mut command, LIMIT, MemoryWatch::Nothing)?;
+        Figures::parse(&finished.stdout)
+    }
+
+    fn drumfire_llm(&self, program: &Path) -> Result<Figures> {
+        let mut command = pinned(CLIENT_CORE, program);
+        command.args(["llm", "-m", "m", "--json", "-", "--quiet", "--input", "3"]);
+        command.args(["--output", &self.tokens.to_string()]);
         command.args([
             "-c",
             &self.streams.to_string(),
