@@ -20,7 +20,7 @@
 //! load and the default number of connections.
 
 use crate::crew::{self, Crew};
-use crate::scope::Scope;
+use crate::scope::{Scope, is_on};
 use drumfire_document::names;
 use drumfire_document::{Count, Load as Written, Pool, Stop as WrittenStop, Text};
 use drumfire_plan::{
@@ -217,6 +217,16 @@ pub(crate) fn load(
             ..usual
         },
     };
+    let is_first = is_on(&counts.connect_first);
+    let carriers = match is_first {
+        true => Carriers::ahead(carriers.count),
+        false => carriers,
+    };
+    if let (Asked::AsNeeded, Some(switch)) = (asked, counts.connect_first.as_ref()) {
+        let message = "connections that are opened as needed are not opened before the first \
+                       request; leave one of the two out";
+        scope.found.add_if(is_first, &switch.place, message);
+    }
     if let (Asked::AsNeeded, Some(text)) = (asked, &counts.connections) {
         let message = "an unlimited rate uses all connections that it may open; write a number";
         scope.found.add_if(takes_all(&load), &text.place, message);

@@ -51,6 +51,10 @@ table! {
             "Number of connections, or `as_needed`. With a rate, the default is `as_needed`; with `session: user`, it is one for each of the `users`",
             Flag::new(Group::Load, "-c, --connections <N>",
                 "Closed model: N connections, each with one user who sends the next request when the response arrives. With -r: exactly N connections, opened in advance [default with -r: as needed, up to 1000]").first().number(Number::Small);
+        connect_first: Option<Switch> =
+            "Open all connections before the first request, also with a rate: as many as the load may need, at most 1,000 to each target. A number of `connections` is always opened first",
+            Flag::new(Group::Load, "--connect-first",
+                "With -r: open all connections that the load may need (up to 1000) before the first request").on(On::HTTP.and(On::LLM));
         streams: Option<Count> = "Concurrent requests per connection, over HTTP/2",
             Flag::new(Group::Load, "--streams <N>",
                 "Concurrent requests on each HTTP/2 connection, up to the server's limit [default: 1, or 100 with -r]").on(On::SENDS);

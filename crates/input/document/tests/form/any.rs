@@ -157,13 +157,13 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn connections()(connections in some(), streams in count(), session in some(), cookies in some(), keepalive in switch(),
+    fn connections()(connections in some(), (connect_first, streams) in (switch(), count()), session in some(), cookies in some(), keepalive in switch(),
                      requests_per_connection in count(), connection_age in some(),
                      connection_churn in some(), connection_idle in some(), connection_opening in some(), respect_keepalive in switch(),
                      retry_reused in switch(), retry_style in some(), no_close_notify in switch(), connect_backoff in some(), ping in some(),
                      ping_timeout in some())
         -> Connections {
-            Connections { connections, streams, session, cookies, keepalive, requests_per_connection,
+            Connections { connections, connect_first, streams, session, cookies, keepalive, requests_per_connection,
                           connection_age, connection_churn, connection_idle, connection_opening, respect_keepalive, retry_reused, retry_style, no_close_notify, connect_backoff, ping, ping_timeout }
         }
 }
