@@ -10,23 +10,28 @@
 
 mod api;
 mod body;
+mod session;
+mod settings;
 mod trace;
 
 use crate::host::Host;
 use crate::scope::{Scope, is_on};
-use api::{has_messages, has_stream_options, path};
-use body::{BodyParts, body};
+use api::path;
+use body::{BodyParts, Templates, body};
 use drumfire_data::{
-    AtEnd, Feed, FeedOrder, Lengths, PrefixPool, PromptOptions, Prompts, Sources, TraceFormat,
+    AtEnd, Feed, FeedOrder, Lengths, PrefixPool, PromptOptions, Prompts, Sources, Trace,
     TraceTotals,
 };
 use drumfire_document::names;
 use drumfire_document::{
-    Ask, Field, Fields, LlmSettings, LlmTrace, Payload, Place, Pool, Request, Step, Switch, Text,
+    Ask, Count, Field, Fields, LlmSettings, Payload, Place, Pool, Request, RequestStep, Step, Text,
 };
 use drumfire_plan::LlmApi;
 use drumfire_units::Nanos;
+use session::SessionBody;
+use settings::SessionPlan;
 use std::sync::Arc;
+use trace::Recorded;
 
 /// The word of a step that sends a prompt.
 const PROMPT: &str = "prompt";
@@ -108,35 +113,123 @@ fn of_pool(number: u64, pool: &mut Pool, draws: Draws, scope: &mut Scope<'_>) ->
     let Some(mut maker) = Maker::new(&settings, number, draws, first, scope) else {
         return LlmPool::default();
     };
-    if maker.has_trace()
+    if maker.has_trace
         && let Some(second) = asks.get(1)
     {
         let message = "a trace has one sequence of requests, so that only one step can send it";
         scope.found.add(&second.place, message);
     }
     maker.has_timeout = pool.settings.timeouts.timeout.is_some();
+    maker.has_gap = pool.settings.events.gap_timeout.is_some();
+    let language = pool.settings.templates.as_ref();
+    if language.is_some_and(|language| language.value == "none") {
+        maker.templates = Templates::Literal;
+    }
+    maker.own_headers.clone_from(&pool.settings.fields.headers);
     maker.note_load(pool, scope);
-    let mut requests: Vec<&mut Request> = pool.requests.iter_mut().collect();
-    for step in &mut pool.scenario {
-        add_requests(step, &mut requests);
-    }
-    for step in pool
-        .scenarios
-        .iter_mut()
-        .flat_map(|scenario| &mut scenario.steps)
-    {
-        add_requests(step, &mut requests);
-    }
-    let own_headers = &pool.settings.fields.headers;
-    for request in requests {
-        if let Some(ask) = asked(request) {
-            maker.make(request, &ask, own_headers, scope);
-        }
+    if maker.session.is_some() {
+        maker.make_sessions(pool, scope);
+    } else {
+        maker.make_requests(pool, scope);
     }
     let timeout = || Text::new(TIMEOUT_DEFAULT.to_owned(), first.place.clone());
     let limits = &mut pool.settings.timeouts;
     limits.timeout.get_or_insert_with(timeout);
     maker.made
+}
+
+impl Maker<'_> {
+    /// Replaces the requests of a pool.
+    fn make_requests(&mut self, pool: &mut Pool, scope: &mut Scope<'_>) {
+        let mut requests: Vec<&mut Request> = pool.requests.iter_mut().collect();
+        for step in &mut pool.scenario {
+            add_requests(step, &mut requests);
+        }
+        for step in pool
+            .scenarios
+            .iter_mut()
+            .flat_map(|scenario| &mut scenario.steps)
+        {
+            add_requests(step, &mut requests);
+        }
+        for request in requests {
+            if let Some(ask) = asked(request) {
+                self.make(request, &ask, scope);
+            }
+        }
+    }
+
+    /// Replaces the requests of a pool by the steps of sessions.
+    fn make_sessions(&mut self, pool: &mut Pool, scope: &mut Scope<'_>) {
+        if let [_, second, ..] = &pool.requests[..] {
+            let message = "sessions with several turns are the only requests of their pool; write \
+                           the others under `scenario`, or in another pool";
+            scope.found.add(&second.ask.text().place, message);
+            return;
+        }
+        if let Some(request) = pool.requests.pop() {
+            let step = RequestStep {
+                request,
+                on_fail: None,
+            };
+            pool.scenario = vec![Step::Request(Box::new(step))];
+            // A session is an iteration.
+            let requests = pool.stop.requests.take();
+            pool.stop.iterations = pool.stop.iterations.take().or(requests);
+        }
+        self.replace(&mut pool.scenario, scope);
+        for scenario in &mut pool.scenarios {
+            self.replace(&mut scenario.steps, scope);
+        }
+    }
+
+    /// Replaces each request of these steps by the steps of a session.
+    fn replace(&mut self, steps: &mut Vec<Step>, scope: &mut Scope<'_>) {
+        for step in std::mem::take(steps) {
+            match step {
+                Step::Request(step) if asked(&step.request).is_some() => {
+                    steps.extend(self.session_steps(&step, scope));
+                }
+                Step::If(mut branch) => {
+                    self.replace(&mut branch.steps, scope);
+                    self.replace(&mut branch.otherwise, scope);
+                    steps.push(Step::If(branch));
+                }
+                Step::Repeat(mut repeated) => {
+                    self.replace(&mut repeated.steps, scope);
+                    steps.push(Step::Repeat(repeated));
+                }
+                other => steps.push(other),
+            }
+        }
+    }
+
+    /// The steps of a session in place of a request, and the feed of its turns.
+    fn session_steps(&mut self, step: &RequestStep, scope: &mut Scope<'_>) -> Vec<Step> {
+        let (Some(mut plan), Some(ask)) = (self.session.take(), asked(&step.request)) else {
+            return Vec::new();
+        };
+        if let Some(on_fail) = &step.on_fail {
+            let message = "a session ends with its first failed request; leave `on_fail` out";
+            scope.found.add(&on_fail.place, message);
+        }
+        let index = self.made.feeds.len() as u64;
+        let feed = self.feed_name();
+        let parts = plan.parts(self.api, &feed, self.settings, self.templates, &ask.place);
+        let steps = parts.steps(|body| {
+            let mut request = step.request.clone();
+            let made = self.make_request(&mut request, &ask, &feed, Some(&body), scope);
+            made.then_some(request)
+        });
+        let prompts = Prompts::new(self.options(index), None);
+        let (sessions, order) = plan.sessions(prompts);
+        if let Some(budget) = &self.settings.budget_tokens {
+            self.limit(sessions.rows_within(budget.value), budget, scope);
+        }
+        self.add_feed(feed, sessions.into_feed(), order, &ask);
+        self.session = Some(plan);
+        steps.unwrap_or_default()
+    }
 }
 
 /// The kind of a request to a language model, if it is one.
@@ -195,7 +288,17 @@ struct Maker<'a> {
     output: Option<Lengths>,
     prefix: Option<PrefixPool>,
     models: Vec<(String, u64)>,
-    trace: Option<trace::Read>,
+    trace: Option<Trace>,
+    /// Whether a trace decides how many requests are sent.
+    has_trace: bool,
+    /// Whether the pool limits the time between two events.
+    has_gap: bool,
+    /// Whether the texts of the plan are templates.
+    templates: Templates,
+    /// The header fields of every request of the pool.
+    own_headers: Vec<Field>,
+    /// The turns of sessions, if requests are turns.
+    session: Option<SessionPlan>,
     made: LlmPool,
 }
 
@@ -212,7 +315,7 @@ impl<'a> Maker<'a> {
         let apis = LlmApi::ALL.map(|api| (api.name(), api));
         let api = scope.word(settings.api.as_ref(), &apis, "API");
         let api = api.unwrap_or(LlmApi::Chat);
-        check(settings, api, scope);
+        settings::check(settings, api, scope);
         let input: Option<Lengths> = scope.found.parse(settings.input.as_ref());
         let output = match &settings.output {
             Some(text) if text.value == FREE => None,
@@ -220,16 +323,38 @@ impl<'a> Maker<'a> {
         };
         let prefix = scope.found.parse(settings.prefix.as_ref());
         let models = models(settings.model.as_ref(), first, scope)?;
-        let trace = match &settings.trace.file {
-            Some(file) => Some(trace::read(file, &settings.trace, draws.seed, scope)?),
+        let turns = settings::turns_of_trace(settings);
+        let read = match &settings.trace.file {
+            Some(file) => Some(trace::read(
+                file,
+                &settings.trace,
+                turns,
+                draws.seed,
+                scope,
+            )?),
             None => None,
         };
+        let mut made = LlmPool::default();
+        let (mut requests, mut sessions, mut speed) = (None, None, None);
+        if let Some(read) = read {
+            made.times = read.times;
+            speed = read.speed;
+            match read.content {
+                Recorded::Requests(trace) => requests = Some(trace),
+                Recorded::Sessions(trace) => sessions = Some(trace),
+            }
+        }
+        let has_trace = requests.is_some() || sessions.is_some();
+        let session = SessionPlan::compile(settings, api, sessions, speed, scope);
         let is_fresh = !is_on(&settings.same_prompts);
         Some(Self {
             settings,
             api,
             number,
             has_timeout: false,
+            has_gap: false,
+            templates: Templates::Expanded,
+            own_headers: Vec::new(),
             draws: Draws {
                 nonce: draws.nonce.filter(|_| is_fresh),
                 ..draws
@@ -240,16 +365,14 @@ impl<'a> Maker<'a> {
                 None => input.unwrap_or(LENGTH_DEFAULT),
             },
             // A trace has its own lengths.
-            output: output.filter(|_| trace.is_none() || settings.output.is_some()),
+            output: output.filter(|_| !has_trace || settings.output.is_some()),
             prefix,
             models,
-            trace,
-            made: LlmPool::default(),
+            trace: requests,
+            has_trace,
+            session,
+            made,
         })
-    }
-
-    fn has_trace(&self) -> bool {
-        self.trace.is_some()
     }
 
     /// Notes a load beside the times of a trace.
@@ -267,32 +390,68 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Replaces a request by one over HTTP, and adds the feed of its prompts.
-    fn make(
-        &mut self,
-        request: &mut Request,
-        ask: &Text,
-        own_headers: &[Field],
-        scope: &mut Scope<'_>,
-    ) {
-        let index = self.made.feeds.len() as u64;
-        let feed = match index {
+    /// The name of the next feed.
+    fn feed_name(&self) -> String {
+        match self.made.feeds.len() {
             0 => "llm".to_owned(),
             n => format!("llm_{}", n + 1),
+        }
+    }
+
+    /// The options of the prompts of the feed with this number.
+    fn options(&self, index: u64) -> PromptOptions {
+        PromptOptions {
+            seed: self.draws.seed,
+            pool: self.number | (index << 32),
+            nonce: self.draws.nonce,
+            input: self.input,
+            output: self.output,
+            prefix: self.prefix,
+            models: self.models.clone(),
+        }
+    }
+
+    /// Replaces a request by one over HTTP, and adds the feed of its prompts.
+    fn make(&mut self, request: &mut Request, ask: &Text, scope: &mut Scope<'_>) {
+        let index = self.made.feeds.len() as u64;
+        let feed = self.feed_name();
+        if !self.make_request(request, ask, &feed, None, scope) {
+            return;
+        }
+        let trace = self.trace.take();
+        let order = match &trace {
+            Some(_) => FeedOrder::Once(AtEnd::Stop),
+            None => FeedOrder::InTurn,
         };
+        let prompts = Prompts::new(self.options(index), trace);
+        if let Some(budget) = &self.settings.budget_tokens {
+            self.limit(prompts.rows_within(budget.value), budget, scope);
+        }
+        self.add_feed(feed, prompts.into_feed(), order, ask);
+    }
+
+    /// Replaces a request by one over HTTP with the prompts of a feed. Returns whether it could be
+    /// made; otherwise a mistake was noted.
+    fn make_request(
+        &self,
+        request: &mut Request,
+        ask: &Text,
+        feed: &str,
+        session: Option<&SessionBody>,
+        scope: &mut Scope<'_>,
+    ) -> bool {
         let parts = BodyParts {
             api: self.api,
-            feed: &feed,
+            feed,
             settings: self.settings,
             models: &self.models,
-            has_limit: self.output.is_some() || self.trace.is_some() && !self.is_free(),
-            has_messages: self
-                .trace
-                .as_ref()
-                .is_some_and(|read| read.trace.has_messages()),
+            has_limit: self.output.is_some() || self.has_trace && !self.is_free(),
+            has_messages: self.trace.as_ref().is_some_and(Trace::has_messages),
+            templates: self.templates,
+            session,
         };
         let Some(body) = body(&parts, scope) else {
-            return;
+            return false;
         };
         let path = self
             .settings
@@ -313,38 +472,23 @@ impl<'a> Maker<'a> {
         let given = given.or(self.settings.extra.0.as_ref());
         let place = given.map_or(&ask.place, |text| &text.place);
         request.data.payload = Some(Payload::Text(Text::new(body, place.clone())));
-        self.add_fields(request, ask, own_headers);
+        // The body is always a template, in which literal texts are escaped.
+        request.data.templates = Some(made("jinja"));
+        self.add_fields(request, ask);
         self.read_answer(request, ask);
-        self.add_feed(feed, index, ask, scope);
+        true
     }
 
-    /// Adds the feed of a request's prompts.
-    fn add_feed(&mut self, feed: String, index: u64, ask: &Text, scope: &mut Scope<'_>) {
-        let options = PromptOptions {
-            seed: self.draws.seed,
-            pool: self.number | (index << 32),
-            nonce: self.draws.nonce,
-            input: self.input,
-            output: self.output,
-            prefix: self.prefix,
-            models: self.models.clone(),
-        };
-        let read = self.trace.take();
-        let order = match &read {
-            Some(_) => FeedOrder::Once(AtEnd::Stop),
-            None => FeedOrder::InTurn,
-        };
-        let (trace, times) = read.map_or((None, None), |read| (Some(read.trace), read.times));
-        let prompts = Prompts::new(options, trace);
-        if let Some(budget) = &self.settings.budget_tokens {
-            let count = prompts.rows_within(budget.value);
-            let message = "the first request alone needs more tokens than the budget";
-            scope.found.add_if(count == 0, &budget.place, message);
-            self.made.count = Some(self.made.count.map_or(count, |other| other.min(count)));
-        }
+    /// Limits the number of iterations to those within a budget.
+    fn limit(&mut self, count: u64, budget: &Count, scope: &mut Scope<'_>) {
+        let message = "the first request alone needs more tokens than the budget";
+        scope.found.add_if(count == 0, &budget.place, message);
+        self.made.count = Some(self.made.count.map_or(count, |other| other.min(count)));
+    }
+
+    fn add_feed(&mut self, name: String, feed: Feed, order: FeedOrder, ask: &Text) {
         self.made.place.get_or_insert_with(|| ask.place.clone());
-        self.made.times = self.made.times.take().or(times);
-        self.made.feeds.push((feed, prompts.into_feed(), order));
+        self.made.feeds.push((name, feed, order));
     }
 
     /// Whether the server decides the lengths of the answers.
@@ -354,7 +498,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Adds the header fields of the API that neither the request nor its pool has.
-    fn add_fields(&self, request: &mut Request, ask: &Text, own_headers: &[Field]) {
+    fn add_fields(&self, request: &mut Request, ask: &Text) {
         let Fields::Listed(fields) = &mut request.fields else {
             return;
         };
@@ -374,7 +518,7 @@ impl<'a> Maker<'a> {
         }
         for (name, value) in all {
             let is_own = |field: &Field| field.name.value.eq_ignore_ascii_case(&name.value);
-            if !fields.iter().chain(own_headers).any(is_own) {
+            if !fields.iter().chain(&self.own_headers).any(is_own) {
                 fields.push(Field { name, value });
             }
         }
@@ -385,10 +529,9 @@ impl<'a> Maker<'a> {
         let made = |text: &str| Text::new(text.to_owned(), ask.place.clone());
         request.events.read = Some(made(self.api.name()));
         let is_limited = self.has_timeout || request.timeout.is_some();
-        if self.streams() {
-            let gap = self.settings.gap_timeout.clone();
-            let gap = gap.or_else(|| (!is_limited).then(|| made(GAP_DEFAULT)));
-            request.events.gap_timeout = gap;
+        let has_limit = is_limited || self.has_gap || request.events.gap_timeout.is_some();
+        if self.streams() && !has_limit {
+            request.events.gap_timeout = Some(made(GAP_DEFAULT));
         }
     }
 
@@ -400,104 +543,6 @@ impl<'a> Maker<'a> {
 /// Whether answers are streamed, if the API can.
 fn is_streamed(settings: &LlmSettings) -> bool {
     settings.stream.as_ref().is_none_or(|stream| stream.value)
-}
-
-/// A written setting, whether it is wrong, and why.
-type Case = (Option<Place>, bool, &'static str);
-
-/// Notes settings without an effect, and those that contradict each other.
-fn check(settings: &LlmSettings, api: LlmApi, scope: &mut Scope<'_>) {
-    let cases = prompt_cases(settings, api).into_iter();
-    let cases = cases.chain(trace_cases(settings));
-    for (place, is_wrong, message) in cases.chain(answer_cases(settings, api)) {
-        if let Some(place) = place.filter(|_| is_wrong) {
-            scope.found.add(&place, message);
-        }
-    }
-}
-
-fn text_place(text: &Option<Text>) -> Option<Place> {
-    text.as_ref().map(|text| text.place.clone())
-}
-
-/// The place of a switch that is on.
-fn on_place(switch: &Option<Switch>) -> Option<Place> {
-    let on = switch.as_ref().filter(|switch| switch.value);
-    on.map(|switch| switch.place.clone())
-}
-
-/// The settings of prompts.
-fn prompt_cases(settings: &LlmSettings, api: LlmApi) -> Vec<Case> {
-    let has_trace = settings.trace.file.is_some();
-    let messages = || text_place(&settings.messages.0);
-    let is_given = settings.prompt.is_some() || messages().is_some();
-    let input = || text_place(&settings.input);
-    let prompt = || text_place(&settings.prompt);
-    let given = "the prompt is given, so that this has no effect; leave one of them out";
-    let same = "a given prompt is the same in every run; leave `same_prompts` out";
-    let own = "a trace has its own prompts; leave one of them out";
-    let lengths = "the trace has the lengths of its prompts; leave one of them out";
-    let one = "use only one of `prompt` and `messages`";
-    let no_messages =
-        "only the APIs `chat`, `responses` and `messages` have messages; use `prompt`";
-    vec![
-        (input(), is_given, given),
-        (text_place(&settings.prefix), is_given, given),
-        (on_place(&settings.same_prompts), is_given, same),
-        (input(), has_trace, lengths),
-        (prompt(), has_trace, own),
-        (prompt(), messages().is_some(), one),
-        (messages(), has_trace, own),
-        (messages(), !has_messages(api), no_messages),
-    ]
-}
-
-/// The settings of a trace, which need its file.
-fn trace_cases(settings: &LlmSettings) -> Vec<Case> {
-    let LlmTrace {
-        file,
-        format,
-        speed,
-        from,
-        until,
-        sample,
-    } = &settings.trace;
-    let message = "this has no effect without the file of a trace";
-    let cases = [format, speed, from, until, sample];
-    let cases = cases.map(|text| (text_place(text), file.is_none(), message));
-    cases.into()
-}
-
-/// The settings of answers.
-fn answer_cases(settings: &LlmSettings, api: LlmApi) -> Vec<Case> {
-    let output = || text_place(&settings.output);
-    let exact = || on_place(&settings.exact_output);
-    let continuous = || on_place(&settings.continuous_usage);
-    let budget = settings.budget_tokens.as_ref();
-    let budget = budget.map(|budget| budget.place.clone());
-    let is_free = settings
-        .output
-        .as_ref()
-        .is_some_and(|output| output.value == FREE);
-    let is_whole = !api.streams() || !is_streamed(settings);
-    let has_text = api.streams();
-    let length = "an exact length of answers needs a number of tokens in `output`";
-    let maximum = "the API `messages` requires a maximum of tokens; write a number";
-    let no_text = "the API has no answers of tokens; leave this out";
-    let usage = "token counts in each event need streamed answers; leave this out";
-    let always = "the API always reports its token counts itself; leave this out";
-    let gap = "a limit between events needs streamed answers; leave this out";
-    let free = "a budget needs a maximum of tokens in `output`";
-    vec![
-        (exact(), is_free, length),
-        (exact(), !has_text, no_text),
-        (output(), !has_text, no_text),
-        (output(), is_free && api == LlmApi::Messages, maximum),
-        (continuous(), is_whole, usage),
-        (continuous(), !is_whole && !has_stream_options(api), always),
-        (text_place(&settings.gap_timeout), is_whole, gap),
-        (budget, is_free, free),
-    ]
 }
 
 /// The models with their weights.

@@ -65,7 +65,7 @@ enum Table {
 /// Rows of which each value is made when it is used.
 pub(crate) trait ComputedRows: fmt::Debug + Send + Sync {
     /// The value in a row, counted from 0; undefined where there is none.
-    fn value(&self, row: u64, column: usize) -> Result<Value, DataError>;
+    fn value(self: Arc<Self>, row: u64, column: usize) -> Result<Value, DataError>;
 
     /// Appends the text of that value.
     fn push(&self, row: u64, column: usize, out: &mut String) -> Result<(), DataError>;
@@ -310,7 +310,7 @@ impl Feed {
             Table::Stored(rows) => rows.value(row, column)?,
             Table::Range(range) => range.value(row),
             Table::Generated(generated) => generated.value(row, column),
-            Table::Computed(rows) => rows.value(row, column)?,
+            Table::Computed(rows) => Arc::clone(rows).value(row, column)?,
         })
     }
 

@@ -61,7 +61,9 @@ pub use names::VARIABLES;
 pub use order::{Order, SharedList};
 pub use prompts::{
     LENGTH_MAX, Lengths, LengthsError, PrefixOrder, PrefixPool, PrefixPoolError, PromptOptions,
-    Prompts, TRACE_FORMATS, Trace, TraceFormat, TraceOptions, TraceTotals,
+    Prompts, SESSION_FORMATS, SessionFormat, SessionOptions, SessionTrace, SessionTraceOptions, TraceTotals,
+    Sessions, TRACE_FORMATS, TURN_GROUPS, TURNS_MAX, Trace, TraceFormat, TraceOptions, TraceTotals,
+    read_sessions,
 };
 pub use read_at::ReadAt;
 pub use render_context::RenderContext;

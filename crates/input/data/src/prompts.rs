@@ -10,6 +10,7 @@
 
 mod lengths;
 mod prefix;
+mod sessions;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -17,6 +18,10 @@ mod words;
 
 pub use lengths::{LENGTH_MAX, Lengths, LengthsError};
 pub use prefix::{PrefixOrder, PrefixPool, PrefixPoolError};
+pub use sessions::{
+    SESSION_FORMATS, SessionFormat, SessionOptions, SessionTrace, SessionTraceOptions, Sessions,
+    TURN_GROUPS, TURNS_MAX, read_sessions,
+};
 pub use trace::{TRACE_FORMATS, Trace, TraceFormat, TraceOptions, TraceTotals};
 
 use crate::Random;
@@ -47,6 +52,12 @@ enum Stream {
     Block,
     Documents,
     DocumentTexts,
+    Turns,
+    Delay,
+    Session,
+    Answer,
+    Result,
+    ResultText,
 }
 
 /// The columns of the table, by their numbers.
@@ -180,7 +191,8 @@ impl Prompts {
         ""
     }
 
-    fn push_prompt(&self, row: u64, out: &mut String) -> Result<(), DataError> {
+    /// Appends the shared beginning of a row's prompt, if there is one.
+    fn push_prefix(&self, row: u64, out: &mut String) {
         if let (Some(prefix), Some(chooser)) = (&self.options.prefix, &self.prefixes) {
             let number = chooser.choose(row, self.random(row, Stream::Prefix));
             push_words(
@@ -190,6 +202,10 @@ impl Prompts {
             );
             out.push(' ');
         }
+    }
+
+    fn push_prompt(&self, row: u64, out: &mut String) -> Result<(), DataError> {
+        self.push_prefix(row, out);
         match &self.trace {
             Some(trace) => trace.push_prompt(row, self, out),
             None => {
@@ -261,7 +277,7 @@ fn push_words(mut random: Random, count: u64, out: &mut String) {
 }
 
 impl ComputedRows for Prompts {
-    fn value(&self, row: u64, column: usize) -> Result<Value, DataError> {
+    fn value(self: Arc<Self>, row: u64, column: usize) -> Result<Value, DataError> {
         if column == 1 {
             return Ok(self.max_tokens(row).map_or(Value::UNDEFINED, Value::from));
         }

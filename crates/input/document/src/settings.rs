@@ -40,7 +40,7 @@ table! {
         templates: Option<Text> =
             "Template language: `jinja` (the default) or `none`; for calls also `go` (Go's templates with sprig and ghz's variables), `go-builtin` (the same without sprig) and `go-none` (no templates, and JSON is read as Go reads it). The flag sets `none`",
             Flag::new(Group::Data, "--no-templates",
-                "Send everything as written, without expanding templates").on(On::HTTP.and(On::GRPC)).sets("none").alias("no-template");
+                "Send everything as written, without expanding templates").on(On::SENDS).sets("none").alias("no-template");
         script: Option<Text> = "File with JavaScript functions";
     } [
         /// The source of the schema of calls.

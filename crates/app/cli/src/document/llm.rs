@@ -44,7 +44,8 @@ pub(crate) fn from_flags(flags: &LlmFlags) -> Result<Written, Failure> {
         }
         server.apply_to(pool);
         let llm = &mut pool.llm;
-        for text in llm.prompt.iter_mut().chain(&mut llm.messages.0) {
+        let given = llm.prompt.iter_mut().chain(&mut llm.messages.0);
+        for text in given.chain(&mut llm.tools.0) {
             read_file(text)?;
         }
         if llm.key.is_none() {

@@ -45,6 +45,11 @@ const QUESTIONS: &str = "\
 {\"prompt\": \"And a lake?\"}
 ";
 
+/// Sessions with a language model.
+const CHATS: &str = "\
+{\"id\": \"s1\", \"turns\": [{\"user\": \"List two rivers.\", \"assistant\": \"Oder, Loire.\", \"max_tokens\": 9}, {\"user\": \"And a lake?\", \"delay\": 0.1}]}
+";
+
 /// One command line and its place.
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -230,6 +235,7 @@ impl Stage {
         folder.write("people.csv", "name,city\nAda,London\nGrace,New York\n");
         folder.write("mooncake.jsonl", MOONCAKE);
         folder.write("questions.jsonl", QUESTIONS);
+        folder.write("chats.jsonl", CHATS);
         folder.write("greeter.proto", GREETER);
         folder.write("body.json", "{\"n\":1}");
         folder.write("orders.txt", "{\"sku\":1}\n{\"sku\":2}\n{\"sku\":3}\n");

@@ -264,3 +264,121 @@ fn a_budget_ends_the_run() {
     );
     assert_eq!(report.n("requests.ok"), 7, "{:#}", report.short());
 }
+
+/// The numbers of a request's field in the log, in the order of the requests.
+fn of(requests: &[Value], field: &str) -> Vec<u64> {
+    let numbers = requests.iter().map(|request| request[field].as_u64());
+    numbers.map(|number| number.unwrap()).collect()
+}
+
+/// Each turn repeats the prompts before it and the answers that the server really sent: its cache
+/// has them all.
+#[test]
+fn a_session_repeats_the_answers_that_it_received() {
+    for (flags, api) in [
+        ("", "chat"),
+        ("--no-stream", "chat"),
+        ("", "messages"),
+        ("", "responses"),
+        ("--http2", "chat"),
+    ] {
+        let server = Serve::new(&format!("{MOCK} 100000,1"));
+        let line = format!(
+            "-m m --api {api} --turns 4 --turn-delay 5ms --input 10 --output 6 -c 1 -n 3 {flags}"
+        );
+        let report = llm(&server, &line);
+        let what = format!("{api} {flags}: {:#}", report.short());
+        assert_eq!(report.n("requests.ok"), 12, "{what}");
+        assert_eq!(report.n("iterations.ok"), 3, "{what}");
+        let requests = log(&server);
+        let prompts = of(&requests, "prompt_tokens");
+        assert_eq!(prompts, [10, 26, 42, 58].repeat(3), "{what}");
+        // A cache of whole prompts: the answer before is new, and all before it is not.
+        let cached = of(&requests, "cached_tokens");
+        assert_eq!(cached, [0, 10, 26, 42].repeat(3), "{what}");
+        let steps = report.json["steps"].as_array().unwrap();
+        let names: Vec<&str> = steps
+            .iter()
+            .map(|step| step["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["turn 1", "turn 2", "turns 3-4"], "{what}");
+    }
+}
+
+#[test]
+fn a_session_that_fails_ends_there_and_is_counted() {
+    let server = Serve::new(&format!("{MOCK} 1000"));
+    let line = "-m m --turns 3 --output 4 -c 1 -n 4 --http1 -H X-Drumfire:stream-fault=cut:1";
+    let mut command = drumfire(["llm", "--json", "-"]);
+    command.args(words(line)).arg(&server.url);
+    let run = Process::start(&mut command).finish(LIMIT);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["requests"]["sent"], 4, "{}", run.stderr);
+    assert_eq!(report["requests"]["failed"], 4);
+    assert_eq!(report["iterations"]["failed"], 4);
+    assert_eq!(log(&server).len(), 4);
+}
+
+#[test]
+fn tools_are_answered_and_the_model_is_asked_again() {
+    for (api, tool) in [
+        (
+            "chat",
+            r#"[{"type":"function","function":{"name":"find"}}]"#,
+        ),
+        (
+            "messages",
+            r#"[{"name":"find","input_schema":{"type":"object"}}]"#,
+        ),
+        ("responses", r#"[{"type":"function","name":"find"}]"#),
+    ] {
+        let folder = Folder::new();
+        let file = folder.write("tools.json", tool);
+        // Half of the answers call the tool.
+        let server = Serve::new(&format!("{MOCK} 100000,1 --tool-calls 0.5"));
+        let line = format!(
+            "-m m --api {api} --tools @{file} --tool-output 7 --tool-time 1ms --input 10 --output 6 \
+             -c 1 -n 10"
+        );
+        let report = llm(&server, &line);
+        let what = format!("{api}: {:#}", report.short());
+        assert_eq!(report.n("iterations.ok"), 10, "{what}");
+        let sent = report.n("requests.ok");
+        assert!((11..=100).contains(&sent), "{what}");
+        assert_eq!(report.n("llm.finish.tool_calls"), sent - 10, "{what}");
+        let prompts = of(&log(&server), "prompt_tokens");
+        let again = prompts.iter().filter(|tokens| **tokens > 10).count() as u64;
+        assert_eq!(again, sent - 10, "{what}: {prompts:?}");
+    }
+}
+
+#[test]
+fn recorded_sessions_have_their_turns_and_times() {
+    let folder = Folder::new();
+    let own = "{\"turns\":[{\"user\":\"a b c\",\"assistant\":\"x y\",\"max_tokens\":3},\
+               {\"user\":\"d\",\"delay\":0.2,\"max_tokens\":2}]}\n";
+    let weka = "{\"requests\":[{\"t\":0,\"in\":64,\"out\":2,\"hash_ids\":[1],\"api_time\":0.1},\
+                {\"t\":0.3,\"in\":130,\"out\":3,\"hash_ids\":[1,2,3],\"api_time\":0.1}]}\n";
+    for (name, text, flags, prompts) in [
+        ("own.jsonl", own, "--same-prompts", [3, 7]),
+        (
+            "own.jsonl",
+            own,
+            "--same-prompts --context recorded",
+            [3, 6],
+        ),
+        ("weka.json", weka, "", [64, 130]),
+    ] {
+        let file = folder.write(name, text);
+        let server = Serve::new(&format!("{MOCK} 100000,64"));
+        let report = llm(&server, &format!("-m m --data {file} {flags}"));
+        assert_eq!(report.n("iterations.ok"), 1, "{:#}", report.short());
+        let requests = log(&server);
+        assert_eq!(of(&requests, "prompt_tokens"), prompts, "{name} {flags}");
+        let read = of(&requests, "read");
+        assert!(read[1] - read[0] >= 190_000_000, "{name}: {read:?}");
+        if name == "weka.json" {
+            assert_eq!(of(&requests, "cached_tokens"), [0, 64]);
+        }
+    }
+}

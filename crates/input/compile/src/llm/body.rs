@@ -2,9 +2,10 @@
 
 use super::api::{has_messages, has_stream_options, limit};
 use super::is_streamed;
+use super::session::SessionBody;
 use crate::json_template::template;
 use crate::scope::{Scope, is_on};
-use drumfire_document::json_strings::literal;
+use drumfire_document::json_strings::{literal, map};
 use drumfire_document::{LlmSettings, Text};
 use drumfire_plan::LlmApi;
 use serde_json::Value as Json;
@@ -20,11 +21,37 @@ pub(super) struct BodyParts<'a> {
     pub(super) has_limit: bool,
     /// Whether the rows of the feed have lists of messages.
     pub(super) has_messages: bool,
+    /// Whether braces in the texts of the plan begin templates.
+    pub(super) templates: Templates,
+    /// The parts that a session determines, if the request is a turn of one.
+    pub(super) session: Option<&'a SessionBody>,
+}
+
+/// Whether braces in the texts of the plan begin templates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Templates {
+    Expanded,
+    Literal,
+}
+
+impl Templates {
+    /// JSON of the plan as a part of the body's template. Braces of literal texts are escaped as
+    /// JSON allows.
+    fn json(self, json: &str) -> String {
+        match self {
+            Self::Expanded => template(json),
+            Self::Literal => map(json, |text| literal(text).replace('{', "\\u007b")),
+        }
+    }
+
+    /// A text of the plan as a JSON string in the body's template.
+    pub(super) fn text(self, text: &str) -> String {
+        self.json(&literal(text))
+    }
 }
 
 /// The members of a JSON object, in order, each with the template of its value.
-#[derive(Default)]
-struct Members(Vec<(String, String)>);
+struct Members(Vec<(String, String)>, Templates);
 
 impl Members {
     fn add(&mut self, name: &str, value: impl Into<String>) {
@@ -35,7 +62,7 @@ impl Members {
     fn set(&mut self, name: &str, value: &Json) {
         self.0.retain(|(known, _)| known != name);
         if !value.is_null() {
-            self.add(name, template(&value.to_string()));
+            self.add(name, self.1.json(&value.to_string()));
         }
     }
 
@@ -55,17 +82,18 @@ pub(super) fn body(parts: &BodyParts<'_>, scope: &mut Scope<'_>) -> Option<Strin
         models,
         ..
     } = *parts;
-    let mut members = Members::default();
+    let mut members = Members(Vec::new(), parts.templates);
     members.add(
         "model",
         match models {
-            [(model, _)] => template(&literal(model)),
+            [(model, _)] => parts.templates.text(model),
             _ => format!("\"{{{{{feed}.model}}}}\""),
         },
     );
-    let prompt = match &settings.prompt {
-        Some(prompt) => template(&literal(&prompt.value)),
-        None => format!("\"{{{{{feed}.prompt}}}}\""),
+    let prompt = match (&settings.prompt, parts.session) {
+        (_, Some(session)) => format!("\"{}\"", session.text),
+        (Some(prompt), None) => parts.templates.text(&prompt.value),
+        (None, None) => format!("\"{{{{{feed}.prompt}}}}\""),
     };
     let messages = messages(parts, &prompt, scope)?;
     match api {
@@ -83,7 +111,10 @@ pub(super) fn body(parts: &BodyParts<'_>, scope: &mut Scope<'_>) -> Option<Strin
         }
     }
     if parts.has_limit && api.streams() {
-        let tokens = format!("{{{{{feed}.max_tokens}}}}");
+        let tokens = match parts.session {
+            Some(session) => session.limit.clone(),
+            None => format!("{{{{{feed}.max_tokens}}}}"),
+        };
         members.add(limit(api), tokens.clone());
         if is_on(&settings.exact_output) {
             members.add("min_tokens", tokens);
@@ -102,6 +133,9 @@ pub(super) fn body(parts: &BodyParts<'_>, scope: &mut Scope<'_>) -> Option<Strin
             );
         }
     }
+    if let Some(tools) = &settings.tools.0 {
+        members.set("tools", &tools_of(tools, scope)?);
+    }
     if let Some(extra) = &settings.extra.0 {
         for (name, value) in &object(extra, scope)? {
             members.set(name, value);
@@ -113,8 +147,11 @@ pub(super) fn body(parts: &BodyParts<'_>, scope: &mut Scope<'_>) -> Option<Strin
 /// The template of a request's messages: given ones, those of a feed, or a prompt as the only one.
 fn messages(parts: &BodyParts<'_>, prompt: &str, scope: &mut Scope<'_>) -> Option<String> {
     let BodyParts { api, feed, .. } = *parts;
+    if let Some(session) = parts.session {
+        return Some(session.messages.clone());
+    }
     if let Some(given) = &parts.settings.messages.0 {
-        return given_messages(given, scope);
+        return given_messages(given, parts.templates, scope);
     }
     if parts.has_messages && !has_messages(api) {
         let place = parts.settings.trace.file.as_ref().map(|file| &file.place);
@@ -130,7 +167,7 @@ fn messages(parts: &BodyParts<'_>, prompt: &str, scope: &mut Scope<'_>) -> Optio
 }
 
 /// The template of messages that the plan contains.
-fn given_messages(given: &Text, scope: &mut Scope<'_>) -> Option<String> {
+fn given_messages(given: &Text, templates: Templates, scope: &mut Scope<'_>) -> Option<String> {
     let read: Result<Json, _> = serde_json::from_str(&given.value);
     let is_message = |message: &Json| message.get("role").is_some_and(Json::is_string);
     let is_list = match &read {
@@ -140,7 +177,19 @@ fn given_messages(given: &Text, scope: &mut Scope<'_>) -> Option<String> {
     let message = "messages are a list of objects with a role, such as \
                    `[{\"role\": \"user\", \"content\": \"Hello\"}]`";
     scope.found.add_if(!is_list, &given.place, message);
-    is_list.then(|| template(&given.value))
+    is_list.then(|| templates.json(&given.value))
+}
+
+/// The list of tools.
+fn tools_of(text: &Text, scope: &mut Scope<'_>) -> Option<Json> {
+    let read: Result<Json, _> = serde_json::from_str(&text.value);
+    let read = read.ok().filter(|read| {
+        let tools = read.as_array();
+        tools.is_some_and(|tools| !tools.is_empty() && tools.iter().all(Json::is_object))
+    });
+    let message = "tools are a list of objects in the form of the API, such as \
+                   `[{\"type\": \"function\", \"function\": {\"name\": \"search\"}}]`";
+    scope.found.ok(&text.place, read.ok_or(message))
 }
 
 /// The members of a JSON object.

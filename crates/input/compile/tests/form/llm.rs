@@ -5,7 +5,8 @@ use drumfire_compile::{Host, compile};
 use drumfire_document::form::read;
 use drumfire_document::{Diagnostic, Environment};
 use drumfire_plan::{
-    Arrivals, HttpRequest, Law, LlmApi, Load, Plan, RenderedFields, RequestContext,
+    Arrivals, Growth, HttpRequest, Law, LlmApi, Load, Passes, Plan, RenderedFields, RequestContext,
+    Step, VariableId, Variables,
 };
 use drumfire_units::Nanos;
 use serde_json::{Value, json};
@@ -16,6 +17,14 @@ const TRACE: &str = "\
 {\"timestamp\":0,\"input_length\":600,\"output_length\":40,\"hash_ids\":[7,8]}
 {\"timestamp\":3000,\"input_length\":512,\"output_length\":5,\"hash_ids\":[7]}
 ";
+
+const SESSIONS: &str = "\
+{\"turns\":[{\"user\":\"One?\",\"assistant\":\"Eins.\"},{\"user\":\"Two?\",\"delay\":2}]}
+{\"turns\":[{\"user\":\"Three?\"}]}
+";
+
+const WEKA: &str = "{\"requests\":[{\"in\":3,\"out\":2,\"hash_ids\":[1]},\
+{\"in\":70,\"out\":2,\"hash_ids\":[1,2],\"think_time\":1}]}";
 
 /// A machine with files of prompts.
 #[derive(Debug)]
@@ -30,6 +39,8 @@ impl Environment for Desk {
                     .to_vec(),
             ),
             "short.jsonl" => Ok(TRACE.replace("[7,8]", "[7]").into()),
+            "sessions.jsonl" => Ok(SESSIONS.into()),
+            "weka.json" => Ok(WEKA.into()),
             "odd.txt" => Ok(b"a,b\n1,2\n".to_vec()),
             _ => Err(io::Error::new(io::ErrorKind::NotFound, "no such file")),
         }
@@ -58,8 +69,14 @@ fn prompt(llm: &str) -> Plan {
     ))
 }
 
+/// The context of a request whose variables are a message.
 fn context(number: u64) -> RequestContext {
+    let mut variables = Variables::new(10);
+    for id in 0..10 {
+        variables.set(VariableId(id), Ok("{\"role\":\"user\",\"content\":\"x\"}"));
+    }
     RequestContext {
+        variables: Some(Arc::new(variables)),
         number,
         arrival: number,
         seed: 1,
@@ -388,4 +405,163 @@ fn mistakes_in_pools_with_prompts_are_named() {
         let found = compiled(pool).map(drop).expect_err(pool);
         expected::begin_with(&found, &[message], pool);
     }
+}
+
+/// The steps of a plan's scenario, in words.
+fn steps(plan: &Plan) -> Vec<String> {
+    let scenarios = plan.first().program.scenarios().expect("steps");
+    let steps = scenarios.steps().iter().map(|step| match step {
+        Step::Request {
+            request,
+            on_failure,
+            ..
+        } => format!("request {request} {on_failure:?}"),
+        Step::Repeat { passes, .. } => match passes {
+            Passes::Fixed(passes) => format!("repeat {passes}"),
+            Passes::Given(_) => "repeat".to_owned(),
+        },
+        Step::PauseGiven(_) => "pause".to_owned(),
+        Step::Pause(pause) => format!("pause {pause}"),
+        Step::Set { .. } => "set".to_owned(),
+        Step::If { .. } => "if".to_owned(),
+        Step::Jump(_) => "jump".to_owned(),
+        Step::Again { .. } => "again".to_owned(),
+        Step::End => "end".to_owned(),
+        other => format!("{other:?}"),
+    });
+    steps.collect()
+}
+
+fn names(plan: &Plan) -> Vec<&str> {
+    let requests = plan.first().requests.iter();
+    requests.map(|request| request.step.as_str()).collect()
+}
+
+#[test]
+fn a_session_is_an_iteration_with_a_loop_for_each_group_of_turns() {
+    let made = prompt("turns: 3, turn_delay: 1s");
+    assert_eq!(names(&made), ["turn 1", "turn 2", "turn 3"]);
+    let turn = |n| format!("request {n} EndIteration");
+    let expected = [
+        "set",
+        &*turn(0),
+        "set",
+        "repeat",
+        "pause",
+        "set",
+        &*turn(1),
+        "set",
+        "again",
+        "repeat",
+        "pause",
+        "set",
+        &*turn(2),
+        "set",
+        "again",
+        "end",
+    ];
+    assert_eq!(steps(&made), expected);
+    let made = prompt("turns: 'uniform:1,40'");
+    let grouped = ["turn 1", "turn 2", "turns 3-5", "turns 6-10", "turns 11+"];
+    assert_eq!(names(&made), grouped);
+    // One turn has no group, and -n counts sessions.
+    let made = plan(
+        "llm: { model: m, turns: 1 }, requests: [ llm: prompt ], users: 1, stop: { requests: 7 }",
+    );
+    assert_eq!(made.first().stop.requests, None);
+    assert_eq!(made.first().stop.iterations, Some(7));
+    assert_eq!(steps(&made), ["set", &*turn(0), "set", "end"]);
+}
+
+#[test]
+fn traces_of_sessions_have_their_contexts() {
+    let trace = |rest: &str| prompt(&format!("trace: {{ file: sessions.jsonl }}, {rest}"));
+    let made = trace("context: recorded");
+    assert_eq!(names(&made), ["turn 1", "turn 2"]);
+    assert_eq!(made.first().stop.iterations, Some(2));
+    let made = prompt("trace: { file: weka.json }");
+    assert_eq!(steps(&made)[..2], ["request 0 EndIteration", "repeat"]);
+    let body = body(&made, 0);
+    assert_eq!(body["max_completion_tokens"], 2);
+    assert_eq!(words(&body["messages"][0]["content"]), 3);
+    for (llm, part) in [
+        ("turns: 2, api: completions", "only the APIs `chat`"),
+        ("turns: 1001", "at most 1000 turns"),
+        ("turn_delay: 1s", "no effect without `turns`"),
+        ("context: live", "no effect without `turns`"),
+        ("turns: 2, context: whole", "only traces with whole prompts"),
+        ("trace: { file: weka.json }, context: live", "use `whole`"),
+        (
+            "trace: { file: sessions.jsonl }, turns: 2",
+            "has its own turns",
+        ),
+        (
+            "turns: 2, messages: [ { role: user, content: a } ]",
+            "use `prompt`",
+        ),
+        ("tools: [ 1 ]", "tools are a list of objects"),
+        ("tools: [ { a: 1 } ], api: completions", "no tools"),
+        (
+            "tools: [ { a: 1 } ], budget_tokens: 9",
+            "can't be counted before",
+        ),
+        ("tool_time: 1s", "without `tools`"),
+        (
+            "trace: { file: weka.json }, tools: [ { a: 1 } ]",
+            "context `live`",
+        ),
+    ] {
+        let found = compiled(&format!(
+            "llm: {{ model: m, {llm} }}, requests: [ llm: prompt ]"
+        ));
+        let found = format!("{:?}", found.expect_err(llm));
+        assert!(found.contains(part), "{llm}: {found}");
+    }
+}
+
+#[test]
+fn tools_are_asked_again_until_an_answer_calls_none() {
+    let made = prompt("tools: [ { type: function, function: { name: f } } ], tool_time: 2s");
+    let expected = [
+        "set",
+        "repeat 20",
+        "request 0 EndIteration",
+        "set",
+        "if",
+        "pause 2s",
+        "set",
+        "if",
+        "jump",
+        "again",
+        "end",
+    ];
+    assert_eq!(steps(&made), expected);
+    let tools = &body(&made, 0)["tools"];
+    assert_eq!(tools[0]["function"]["name"], "f");
+}
+
+#[test]
+fn connections_can_be_opened_first() {
+    let made = |rest: &str| {
+        let plan = plan(&format!(
+            "requests: [ get: / ], rate: 5/s, connect_first: true{rest}"
+        ));
+        let connections = &plan.first().connections;
+        (connections.count, connections.growth)
+    };
+    assert_eq!(made(""), (1_000, Growth::Ahead));
+    assert_eq!(made(", users: 7"), (7, Growth::Ahead));
+    assert_eq!(made(", connections: 9"), (9, Growth::Ahead));
+    let found =
+        compiled("requests: [ get: / ], rate: 5/s, connect_first: true, connections: as_needed");
+    let found = format!("{:?}", found.expect_err("a contradiction"));
+    assert!(found.contains("leave one of the two out"), "{found}");
+}
+
+#[test]
+fn braces_of_given_texts_can_be_literal() {
+    let made = plan(
+        "llm: { model: m, prompt: 'a {{ b }} c' }, requests: [ llm: prompt ], templates: none",
+    );
+    assert_eq!(body(&made, 0)["messages"][0]["content"], "a {{ b }} c");
 }

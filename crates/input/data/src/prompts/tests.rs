@@ -442,10 +442,10 @@ proptest! {
         format in prop::sample::select(super::TRACE_FORMATS.map(|(_, format)| format).to_vec()),
     ) {
         if let Ok(trace) = trace(format, &file) {
-            let prompts = prompts_of(trace);
+            let prompts = Arc::new(prompts_of(trace));
             for row in 0..prompts.rows() {
                 for column in 0..COLUMNS.len() {
-                    let _may_fail = prompts.value(row, column);
+                    let _may_fail = Arc::clone(&prompts).value(row, column);
                 }
             }
         }

@@ -5,11 +5,14 @@
 //! read again when the request is sent.
 
 mod format;
+mod ideal;
 mod reuse;
 mod row;
 
 pub use format::{TRACE_FORMATS, TraceFormat};
+pub(in crate::prompts) use ideal::Ideal;
 pub use reuse::TraceTotals;
+pub(in crate::prompts) use row::{date, json_of};
 
 use super::Prompts;
 use crate::feed::Feed;

@@ -332,7 +332,7 @@ fn misplaced(ask: &Ask) -> Vec<Misplaced> {
     }
     match ask {
         Ask::Llm(_) => {
-            let own = [&BODY[..], &["body_lines", "order", "read", "gap_timeout"]].concat();
+            let own = [&BODY[..], &["body_lines", "order", "read"]].concat();
             let instead = "made by the `llm` of the pool; leave it out";
             all.push(Misplaced::new(&own, instead));
         }

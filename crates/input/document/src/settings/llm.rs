@@ -1,7 +1,7 @@
 //! The prompts of a pool that load-tests a language model.
 
 use crate::keys::fields::{nested, table};
-use crate::keys::{Flag, Group, On};
+use crate::keys::{Flag, Group};
 use crate::{Count, JsonText, Switch, Text};
 
 table! {
@@ -59,9 +59,28 @@ table! {
             "End the load before the requests' words and requested tokens exceed this number together",
             Flag::new(Group::Prompt, "--budget-tokens <N>",
                 "Stop before the words of the prompts and the requested tokens exceed N together, such as 100000");
-        gap_timeout: Option<Text> = "Maximum time without an event in a stream, by default `60s`",
-            Flag::new(Group::Timeouts, "--gap-timeout <TIME>",
-                "Maximum time without an event in a stream [default: 60s]").on(On::LLM);
+        turns: Option<Text> =
+            "Number of turns in each session, or a law as for `input`; by default a request is a session of its own",
+            Flag::new(Group::Prompt, "--turns <LAW>",
+                "Turns of each session: a number or a law as for --input; each turn repeats the messages before it [default: 1]");
+        turn_delay: Option<Text> =
+            "Pause of a session between an answer and the next turn, such as `2s`, `1s..5s` or `lognormal(3s,0.5)`; replaces the times of a trace",
+            Flag::new(Group::Prompt, "--turn-delay <TIME>",
+                "Pause between an answer and the next turn, such as 2s or 1s..5s [default: none, or the trace's]");
+        context: Option<Text> =
+            "The answers that later turns repeat: `live`, those that were received (the default), or `recorded`, those of the trace; traces with whole prompts have `whole`",
+            Flag::new(Group::Prompt, "--context <CONTEXT>",
+                "Answers that later turns repeat: live (those received) or recorded (the trace's); whole for traces with whole prompts [default: live]")
+                .choices(&["live", "recorded", "whole"]);
+        tools: JsonText = "Tools that the model may call, as a list in the form of its API; their results are made up, and the model is asked again",
+            Flag::new(Group::Prompt, "--tools <JSON>",
+                "Tools that the model may call, as a JSON list; results are made up, and the model is asked again; @FILE reads a file");
+        tool_output: Option<Text> = "Length of a tool's made-up result in words, as for `input`; by default `64`",
+            Flag::new(Group::Prompt, "--tool-output <LAW>",
+                "Words of a tool's made-up result, as for --input [default: 64]").needs("tools");
+        tool_time: Option<Text> = "Time that the tools of an answer take together, such as `500ms` or `exponential(1s)`; by default none",
+            Flag::new(Group::Prompt, "--tool-time <TIME>",
+                "Time that the tools of an answer take together, such as 500ms [default: none]").needs("tools");
         trace: LlmTrace = "File with the requests to send: lengths, texts and times";
     } []
 }
@@ -73,10 +92,10 @@ table! {
             Flag::new(Group::Prompt, "--data <FILE>",
                 "Send the requests of a trace or a data set").excludes(&["prompt", "messages"]);
         format: Option<Text> =
-            "Format of the file: `mooncake`, `bailian`, `azure`, `burstgpt`, `sharegpt` or `jsonl`; by default recognised by its first line",
+            "Format of the file: `mooncake`, `bailian`, `azure`, `burstgpt`, `sharegpt`, `jsonl`, `sessions`, `weka` or `copilot`; by default recognised by its beginning",
             Flag::new(Group::Prompt, "--format <FORMAT>",
-                "Format of --data: mooncake, bailian, azure, burstgpt, sharegpt or jsonl [default: by its first line]")
-                .needs("data").choices(&["mooncake", "bailian", "azure", "burstgpt", "sharegpt", "jsonl"]);
+                "Format of --data: mooncake, bailian, azure, burstgpt, sharegpt, jsonl, sessions, weka or copilot [default: by its beginning]")
+                .needs("data").choices(&["mooncake", "bailian", "azure", "burstgpt", "sharegpt", "jsonl", "sessions", "weka", "copilot"]);
         speed: Option<Text> = "Send the requests at their recorded times: `1`, or `2` for twice as fast",
             Flag::new(Group::Prompt, "--speed <FACTOR>",
                 "Send the requests of --data at their recorded times: 1, or 2 for twice as fast [default: by -r or -c]")

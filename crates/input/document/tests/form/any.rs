@@ -445,11 +445,11 @@ prop_compose! {
 prop_compose! {
     fn llm()((api, path, model, key) in (some(), some(), some(), some()), (input, output, prefix, prompt) in (some(), some(), some(), some()),
              (messages, extra) in (some(), some()), (same_prompts, exact_output, stream, continuous_usage) in (switch(), switch(), switch(), switch()),
-             budget_tokens in count(), gap_timeout in some(), trace in trace())
+             budget_tokens in count(), (turns, turn_delay, context) in (some(), some(), some()), (tools, tool_output, tool_time) in (some(), some(), some()), trace in trace())
         -> LlmSettings {
             LlmSettings { api, path, model, key, input, output, prefix, prompt, messages: JsonText(messages),
                           same_prompts, exact_output, stream, continuous_usage, extra: JsonText(extra),
-                          budget_tokens, gap_timeout, trace }
+                          budget_tokens, turns, turn_delay, context, tools: JsonText(tools), tool_output, tool_time, trace }
         }
 }
 

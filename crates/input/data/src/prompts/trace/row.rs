@@ -208,13 +208,17 @@ impl Columns {
         let Some((messages, _)) = messages else {
             return Ok(None);
         };
-        let none = Kwargs::from_iter::<[(&str, Value); 0]>([]);
-        let text = filters::tojson(&messages, None, none);
-        let text = text.map_err(|error| DataError::new(error.to_string()))?;
-        let json = serde_json::from_str(text.as_str().unwrap_or_default());
-        json.map(Some)
-            .map_err(|error| DataError::new(error.to_string()))
+        json_of(&messages).map(Some)
     }
+}
+
+/// A value as JSON.
+pub(in crate::prompts) fn json_of(value: &Value) -> Result<Json, DataError> {
+    let none = Kwargs::from_iter::<[(&str, Value); 0]>([]);
+    let text = filters::tojson(value, None, none);
+    let text = text.map_err(|error| DataError::new(error.to_string()))?;
+    let json = serde_json::from_str(text.as_str().unwrap_or_default());
+    json.map_err(|error| DataError::new(error.to_string()))
 }
 
 /// The first turn of a person, and the answer to it.
@@ -283,7 +287,7 @@ fn nanos(number: f64, unit: f64) -> Option<u64> {
 
 /// Nanoseconds since 1970 of a date such as `2023-11-16 18:00:00.1234567`, in UTC unless it has an
 /// offset.
-fn date(text: &str) -> Option<u64> {
+pub(in crate::prompts) fn date(text: &str) -> Option<u64> {
     let stamp: Option<Timestamp> = text.parse().ok();
     let stamp = stamp.or_else(|| {
         let civil: DateTime = text.parse().ok()?;
