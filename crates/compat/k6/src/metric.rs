@@ -65,6 +65,17 @@ impl Sink {
         }
     }
 
+    /// Whether there is a sample; of a counter: whether the sum is not 0.
+    #[must_use]
+    pub fn has_samples(&self) -> bool {
+        match self {
+            Self::Counter(sum) => *sum != 0.0,
+            Self::Gauge { count, .. } => *count > 0,
+            Self::Rate { total, .. } => *total > 0,
+            Self::Trend(values) => values.count() > 0,
+        }
+    }
+
     /// Add a sample.
     pub fn add(&mut self, value: f64) {
         match self {

@@ -48,6 +48,20 @@ impl Contains {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MetricId(pub(crate) usize);
 
+impl MetricId {
+    /// The number of the place, from 0.
+    #[must_use]
+    pub const fn number(self) -> usize {
+        self.0
+    }
+
+    /// The place with a number that [`Self::number`] returned.
+    #[must_use]
+    pub const fn of_number(number: usize) -> Self {
+        Self(number)
+    }
+}
+
 /// A value of a metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {

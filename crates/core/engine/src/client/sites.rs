@@ -255,5 +255,12 @@ fn failure_of(error: &PrepareError) -> Failure {
         PrepareError::Guarded { .. } => Outcome::BadData,
         _ => Outcome::TlsProtocol,
     });
-    Failure::with(outcome, error.to_string())
+    let text = match error {
+        PrepareError::Guarded { host, address } => format!(
+            "{} has a public address, {address}, which is not one of the allowed targets",
+            host.escape_default()
+        ),
+        error => error.to_string(),
+    };
+    Failure::with(outcome, text)
 }
