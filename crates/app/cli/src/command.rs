@@ -16,6 +16,8 @@ pub(crate) mod grpc;
 pub(crate) mod http;
 pub(crate) mod import;
 pub(crate) mod install;
+#[cfg(feature = "k6")]
+pub(crate) mod k6;
 pub(crate) mod llm;
 #[cfg(feature = "cluster")]
 mod local;

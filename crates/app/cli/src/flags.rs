@@ -209,6 +209,13 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+    /// Run a k6 script, unchanged
+    #[command(disable_help_flag = true)]
+    K6 {
+        /// k6's own command line
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
     /// Behave like Pandora: same configuration files, same output
     #[command(disable_help_flag = true)]
     Pandora {

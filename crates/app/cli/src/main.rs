@@ -97,6 +97,10 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
     if let Some(dialect) = drumfire_dialects::for_program(name) {
         return command::dialect::run(dialect, &input::texts(args)?, output);
     }
+    #[cfg(feature = "k6")]
+    if name == "k6" {
+        return command::k6::run(&input::texts(args)?, output);
+    }
     let args = with_command(args.collect())?;
     let texts: Vec<String> = args
         .iter()
@@ -105,6 +109,7 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
     // A command line of another tool has that tool's own flags.
     if let Some((command, rest)) = texts.split_first()
         && drumfire_dialects::for_program(command).is_none()
+        && command != "k6"
         && let Some(mistake) = habits::mistake(command, rest, &flags::longs(command))
     {
         return Err(Failure::usage(mistake));
@@ -196,6 +201,12 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Man { folder } => command::install::man(&folder),
         Command::Ghz { args } => dialect(drumfire_dialects::Dialect::Ghz, args),
         Command::GoWrk { args } => dialect(drumfire_dialects::Dialect::GoWrk, args),
+        #[cfg(feature = "k6")]
+        Command::K6 { args } => command::k6::run(&input::texts(args)?, output),
+        #[cfg(not(feature = "k6"))]
+        Command::K6 { .. } => Err(Failure::usage(
+            "this program was built without k6 scripts; to build one with them, use `make install`",
+        )),
         Command::Pandora { args } => dialect(drumfire_dialects::Dialect::Pandora, args),
         Command::SlowCooker { args } => dialect(drumfire_dialects::Dialect::SlowCooker, args),
         Command::Vllm { args } => dialect(drumfire_dialects::Dialect::Vllm, args),

@@ -48,6 +48,8 @@ mod hostile;
 mod hostile_redirects;
 mod http2_servers;
 mod intervals;
+#[cfg(feature = "k6")]
+mod k6;
 mod lasting;
 mod library;
 mod lists;
