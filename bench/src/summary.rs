@@ -66,7 +66,7 @@ impl Summary {
     /// If the summary lacks it.
     pub fn seconds(&self) -> Result<f64> {
         let missing = || Error::other("the summary has no duration");
-        let nanos = self.0["duration_ns"].as_f64().ok_or_else(missing)?;
+        let nanos = self.0["run"]["duration_ns"].as_f64().ok_or_else(missing)?;
         Ok(nanos / 1e9)
     }
 
