@@ -94,7 +94,7 @@ impl TcpSegment {
 /// response are left out.
 #[must_use]
 pub fn exchanges(segments: &[TcpSegment], port: u16) -> Vec<Exchange> {
-    let mut open: BTreeMap<u16, Conversation> = BTreeMap::new();
+    let mut open: BTreeMap<u16, CapturedConversation> = BTreeMap::new();
     let mut found = Vec::new();
     for segment in segments {
         let is_request = segment.destination == port;
@@ -112,7 +112,7 @@ pub fn exchanges(segments: &[TcpSegment], port: u16) -> Vec<Exchange> {
 
 /// The current exchange of one connection.
 #[derive(Default)]
-struct Conversation {
+struct CapturedConversation {
     /// An unanswered request.
     sent: Option<Nanos>,
     /// The exchange whose response has begun.
@@ -121,7 +121,7 @@ struct Conversation {
     newest: [Option<u32>; 2],
 }
 
-impl Conversation {
+impl CapturedConversation {
     /// Processes a segment; returns the previous exchange if this segment begins another.
     fn push_segment(&mut self, is_request: bool, segment: &TcpSegment) -> Option<Exchange> {
         // A retransmitted segment contains nothing new.

@@ -54,7 +54,7 @@ pub struct Load {
 
 /// The target's data about a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Witness {
+pub struct ServerCounts {
     /// Requests that it answered with a fault.
     pub faults: u64,
     /// The requests of the load that the target had answered when it froze.
@@ -63,7 +63,7 @@ pub struct Witness {
     pub captured: Nanos,
 }
 
-impl Witness {
+impl ServerCounts {
     /// The counters of `drumfire serve`.
     #[must_use]
     pub fn parse(counters: &str) -> Option<Self> {
@@ -189,7 +189,7 @@ impl Case {
     /// Compares a tool's figure with the truth. `closed` is the number of connections of a tool
     /// with a closed loop.
     #[must_use]
-    pub fn judge(self, reading: &Reading, witness: Witness, closed: Option<u32>) -> Answer {
+    pub fn judge(self, reading: &Reading, witness: ServerCounts, closed: Option<u32>) -> Answer {
         match self {
             // A third of the arrivals comes while the target stalls, and waits for up to a second.
             Self::Stall => time(reading.p90, 0.7, SLACK),
@@ -216,7 +216,7 @@ impl Case {
 impl Case {
     /// The requests that a frozen target has not answered: all that were due by then and later. A
     /// closed loop has one on each connection.
-    fn frozen(self, witness: Witness, closed: Option<u32>) -> u64 {
+    fn frozen(self, witness: ServerCounts, closed: Option<u32>) -> u64 {
         let load = self.load("");
         let due = u64::from(load.rate * load.seconds);
         let open = due.saturating_sub(witness.answered);
@@ -308,7 +308,7 @@ mod tests {
             p90,
             ..Reading::default()
         };
-        let judge = |p90| Case::Stall.judge(&reading(p90), Witness::default(), None);
+        let judge = |p90| Case::Stall.judge(&reading(p90), ServerCounts::default(), None);
         assert_eq!(judge(Some(0.72)), Answer::True("720 ms".to_owned()));
         assert_eq!(judge(Some(0.002)), Answer::False("2 ms".to_owned()));
         assert_eq!(judge(None), Answer::None);
@@ -316,9 +316,9 @@ mod tests {
 
     #[test]
     fn a_service_is_that_of_the_capture() {
-        let witness = Witness {
+        let witness = ServerCounts {
             captured: Nanos::from_micros(120),
-            ..Witness::default()
+            ..ServerCounts::default()
         };
         let reading = |p50, service| Reading {
             p50,
@@ -330,14 +330,15 @@ mod tests {
         assert_eq!(judge(reading(Some(0.000_2), Some(0.000_121))), truth);
         let more = Answer::False("200 of 120 µs".to_owned());
         assert_eq!(judge(reading(Some(0.000_2), None)), more);
-        let uncaptured = Case::Quick.judge(&reading(Some(0.1), None), Witness::default(), None);
+        let uncaptured =
+            Case::Quick.judge(&reading(Some(0.1), None), ServerCounts::default(), None);
         assert_eq!(uncaptured, Answer::None);
     }
 
     #[test]
     fn counts_are_the_targets() {
-        let witness =
-            Witness::parse(r#"{"responses":805,"faults":31,"requests":900}"#).expect("counters");
+        let witness = ServerCounts::parse(r#"{"responses":805,"faults":31,"requests":900}"#)
+            .expect("counters");
         let reading = |count| Reading {
             without_answer: Some(count),
             ..Reading::default()
@@ -360,7 +361,7 @@ mod tests {
                 rates,
                 ..Reading::default()
             };
-            Case::Drowning.judge(&reading, Witness::default(), closed)
+            Case::Drowning.judge(&reading, ServerCounts::default(), closed)
         };
         assert_eq!(judge(true, None, None), Answer::True("warns".to_owned()));
         let both = Answer::True("101 of 200/s".to_owned());
@@ -382,7 +383,7 @@ mod tests {
                 p99,
                 ..Reading::default()
             };
-            Case::Starved.judge(&reading, Witness::default(), None)
+            Case::Starved.judge(&reading, ServerCounts::default(), None)
         };
         assert_eq!(judge(true, Some(0.06)), Answer::True("warns".to_owned()));
         assert_eq!(

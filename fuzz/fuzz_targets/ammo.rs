@@ -58,7 +58,7 @@ impl Calls for Echo {
 
 /// A request as sent.
 #[derive(Debug, PartialEq)]
-struct Sent {
+struct SentAmmo {
     class: u32,
     target: String,
     fields: Vec<(String, String)>,
@@ -97,7 +97,7 @@ fn read(source: Arc<dyn ReadAt>, choice: u8) -> Result<Arc<Ammo>, AmmoError> {
     Ammo::read(source, options(choice)).map(Arc::new)
 }
 
-fn sent(ammo: &Arc<Ammo>, arrival: u64) -> Sent {
+fn sent(ammo: &Arc<Ammo>, arrival: u64) -> SentAmmo {
     let class = AmmoPick(Arc::clone(ammo)).pick(arrival);
     let data = AmmoData::new(Arc::clone(ammo), class as usize);
     let request = RequestContext {
@@ -116,7 +116,7 @@ fn sent(ammo: &Arc<Ammo>, arrival: u64) -> Sent {
     let mut body = Vec::new();
     data.message(&request, 0, &mut body).expect("a body");
     let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-    Sent {
+    SentAmmo {
         class,
         target,
         fields: fields.iter().map(pair).collect(),

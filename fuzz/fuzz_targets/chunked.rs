@@ -16,7 +16,7 @@ use replay::{Setting, replay};
 
 #[derive(Arbitrary, Debug)]
 struct Body {
-    chunks: Vec<Chunk>,
+    chunks: Vec<ChunkCopy>,
     last: Line,
     trailers: Vec<(u8, Vec<u8>)>,
     excess: bool,
@@ -24,7 +24,7 @@ struct Body {
 }
 
 #[derive(Arbitrary, Debug)]
-struct Chunk {
+struct ChunkCopy {
     data: Vec<u8>,
     line: Line,
 }

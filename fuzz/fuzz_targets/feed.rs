@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 /// A file that claims to be too large for memory.
 #[derive(Debug)]
-struct Large(Vec<u8>);
+struct LargeFeed(Vec<u8>);
 
-impl ReadAt for Large {
+impl ReadAt for LargeFeed {
     fn size(&self) -> u64 {
         u64::MAX
     }
@@ -98,7 +98,7 @@ fuzz_target!(|input: &[u8]| {
     };
     let format = format(*choice);
     let small = Feed::read(Arc::new(file.to_vec()), &format);
-    let large = Feed::read(Arc::new(Large(file.to_vec())), &format);
+    let large = Feed::read(Arc::new(LargeFeed(file.to_vec())), &format);
     match (small, large) {
         (Err(small), Err(large)) => {
             assert_eq!(small, large);

@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 
 #[derive(Arbitrary, Debug)]
-enum Do {
+enum FuzzedDo {
     Open(bool),
     Send(u8, u16, bool),
     Reset(u8),
@@ -153,34 +153,34 @@ impl Lab {
         }
     }
 
-    fn act(&mut self, step: Do) {
+    fn act(&mut self, step: FuzzedDo) {
         let id = |at: u8| u32::from(at % 16) * 2 + 1;
         match step {
-            Do::Open(end) => self.open(end),
-            Do::Send(at, count, end) => {
+            FuzzedDo::Open(end) => self.open(end),
+            FuzzedDo::Send(at, count, end) => {
                 if let Some((_, stream)) = self.stream(at) {
                     let end = if end { EndStream::Yes } else { EndStream::No };
                     let bytes = vec![0; usize::from(count)];
                     let _ = self.connection.send_data(stream, &bytes, end);
                 }
             }
-            Do::Reset(at) => {
+            FuzzedDo::Reset(at) => {
                 if let Some((token, stream)) = self.stream(at) {
                     self.connection.reset(stream, ErrorCode::CANCEL);
                     self.seen.get_mut(&token).expect("a token").given_up = true;
                 }
             }
-            Do::Written(count) => {
+            FuzzedDo::Written(count) => {
                 let count = usize::from(count).min(self.connection.output().len());
                 self.connection.output_sent(count);
                 self.serve(&[]);
             }
-            Do::Ping => self.connection.ping([7; 8]),
-            Do::Frame(kind, flags, at, payload) => {
+            FuzzedDo::Ping => self.connection.ping([7; 8]),
+            FuzzedDo::Frame(kind, flags, at, payload) => {
                 let stream = if at % 4 == 0 { 0 } else { u32::from(at) };
                 self.serve(&frame(kind % 12, flags, stream, &payload));
             }
-            Do::Settings(identifier, value) => {
+            FuzzedDo::Settings(identifier, value) => {
                 let value = u32::from(value).to_be_bytes();
                 self.serve(&frame(
                     4,
@@ -189,19 +189,19 @@ impl Lab {
                     &[&[0, identifier % 8][..], &value].concat(),
                 ));
             }
-            Do::Respond(at, status, end) => {
+            FuzzedDo::Respond(at, status, end) => {
                 self.serve(&frame(1, 4 | u8::from(end), id(at), &[0x88 + status % 7]));
             }
-            Do::Data(at, count, end) => {
+            FuzzedDo::Data(at, count, end) => {
                 let payload = vec![0; usize::from(count % 1100)];
                 self.serve(&frame(0, u8::from(end), id(at), &payload));
             }
-            Do::Update(at, by) => {
+            FuzzedDo::Update(at, by) => {
                 let stream = if at % 4 == 0 { 0 } else { id(at) };
                 self.serve(&frame(8, 0, stream, &u32::from(by).to_be_bytes()));
             }
-            Do::Abort(at, code) => self.serve(&frame(3, 0, id(at), &[0, 0, 0, code])),
-            Do::GoAway(at) => {
+            FuzzedDo::Abort(at, code) => self.serve(&frame(3, 0, id(at), &[0, 0, 0, code])),
+            FuzzedDo::GoAway(at) => {
                 let last = id(at).to_be_bytes();
                 self.serve(&frame(7, 0, 0, &[&last[..], &[0; 4]].concat()));
             }
@@ -224,7 +224,7 @@ impl Lab {
     }
 }
 
-fuzz_target!(|steps: Vec<Do>| {
+fuzz_target!(|steps: Vec<FuzzedDo>| {
     let mut lab = Lab::new();
     for step in steps {
         lab.act(step);

@@ -97,7 +97,7 @@ fn main() -> Result<()> {
          p99 | the mock's lateness p50, p99, max |\n|---|---|---|---|---|---|---|"
     )?;
     for streams in &flags.streams {
-        let mut rows: Vec<Rounds> = clients.iter().map(|_| Rounds::default()).collect();
+        let mut rows: Vec<TokenRounds> = clients.iter().map(|_| TokenRounds::default()).collect();
         for _ in 0..flags.rounds.max(1) {
             for (client, row) in clients.iter().zip(&mut rows) {
                 match round(client, *streams, &flags, &programs) {
@@ -251,7 +251,7 @@ impl Load<'_> {
 
 /// The rounds of one client.
 #[derive(Default)]
-struct Rounds {
+struct TokenRounds {
     mean: Vec<f64>,
     p99: Vec<f64>,
     gap: Vec<f64>,
@@ -260,7 +260,7 @@ struct Rounds {
     errors: Vec<String>,
 }
 
-impl Rounds {
+impl TokenRounds {
     fn add(&mut self, (client, truth): &(Figures, Truth)) {
         let mock = truth.times.figures();
         self.mean.push(client.first_mean - mock.first_mean);

@@ -13,7 +13,7 @@ use drumfire_bench::process::Guarded;
 use drumfire_bench::server::Server;
 use drumfire_bench::tool::Programs;
 use drumfire_bench::truth::instrument::Instrument;
-use drumfire_bench::truth::{Answer, Case, Witness};
+use drumfire_bench::truth::{Answer, Case, ServerCounts};
 use drumfire_net::Clock;
 use drumfire_units::Nanos;
 use nix::sys::signal::{Signal, killpg};
@@ -172,10 +172,10 @@ impl RunningTool {
     }
 
     /// Waits for the tool's end, with the actions of the case; returns the target's data.
-    fn finish(mut self, case: Case, server: &Server) -> Result<Witness> {
-        let counters = || -> Result<Witness> {
+    fn finish(mut self, case: Case, server: &Server) -> Result<ServerCounts> {
+        let counters = || -> Result<ServerCounts> {
             let text = server.get("/counters")?;
-            Witness::parse(&text).ok_or_else(|| Error::other(format!("no counters: {text}")))
+            ServerCounts::parse(&text).ok_or_else(|| Error::other(format!("no counters: {text}")))
         };
         let mut frozen = None;
         let mut stops: u32 = 0;

@@ -72,20 +72,20 @@ fn run(server: &Server, settings: &Settings) -> Result<Run> {
 }
 
 /// What a run received.
-struct Received {
+struct ReceivedMessages {
     events: u64,
     seconds: f64,
 }
 
 /// Reads the summary of a run. Fails unless each stream was ok and had all of its events.
-fn received(finished: &Finished, streams: u32, events: u64) -> Result<Received> {
+fn received(finished: &Finished, streams: u32, events: u64) -> Result<ReceivedMessages> {
     let summary = Summary::parse(&finished.stdout)?;
     let (ok, received) = (summary.count("ok")?, summary.messages("received")?);
     if ok != u64::from(streams) || received != u64::from(streams) * events {
         let words = format!("{ok} of {streams} streams were ok, with {received} events");
         return Err(Error::other(words));
     }
-    Ok(Received {
+    Ok(ReceivedMessages {
         events: received,
         seconds: summary.seconds()?,
     })

@@ -35,7 +35,7 @@ const STREAMS: u32 = 10;
 
 /// A client, and the form of its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Caller {
+pub(super) enum GrpcCaller {
     /// drumfire with constant data.
     Drumfire,
     /// drumfire with a template for each message.
@@ -52,7 +52,7 @@ pub(super) enum Caller {
     GhzTemplated,
 }
 
-impl Caller {
+impl GrpcCaller {
     const ALL: [Self; 7] = [
         Self::Drumfire,
         Self::DrumfireTemplated,
@@ -127,15 +127,17 @@ impl Stage {
     }
 
     /// A caller's command line, without its duration.
-    pub(super) fn command(&self, caller: Caller, program: &Path) -> Command {
+    pub(super) fn command(&self, caller: GrpcCaller, program: &Path) -> Command {
         let mut command = pinned(CLIENT_CORE, program);
         match caller {
-            Caller::Drumfire | Caller::Older => {
+            GrpcCaller::Drumfire | GrpcCaller::Older => {
                 self.drumfire(&mut command, TEXT);
                 command.arg("--no-templates");
             }
-            Caller::DrumfireTemplated | Caller::OlderTemplated => self.drumfire(&mut command, OURS),
-            Caller::H2load => {
+            GrpcCaller::DrumfireTemplated | GrpcCaller::OlderTemplated => {
+                self.drumfire(&mut command, OURS)
+            }
+            GrpcCaller::H2load => {
                 command.args(["-t1", "-c", &CONNECTIONS.to_string()]);
                 command.args(["-m", &STREAMS.to_string()]);
                 command.args(["-H", "content-type: application/grpc"]);
@@ -143,11 +145,11 @@ impl Stage {
                 command.arg("-d").arg(&self.framed);
                 command.arg(self.server.url(&format!("/{METHOD}")));
             }
-            Caller::Ghz => {
+            GrpcCaller::Ghz => {
                 self.ghz(&mut command, TEXT);
                 command.arg("--disable-template-data");
             }
-            Caller::GhzTemplated => self.ghz(&mut command, THEIRS),
+            GrpcCaller::GhzTemplated => self.ghz(&mut command, THEIRS),
         }
         command
     }
@@ -195,7 +197,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let stage = Stage::set(&settings.programs)?;
     let case = format!("gRPC unary, {CONNECTIONS} × {STREAMS}, grpc-go");
     let mut lines = Vec::new();
-    let (callers, missing): (Vec<Caller>, Vec<Caller>) = Caller::ALL
+    let (callers, missing): (Vec<GrpcCaller>, Vec<GrpcCaller>) = GrpcCaller::ALL
         .into_iter()
         .partition(|caller| caller.program(&settings.programs).is_some());
     for caller in missing.into_iter().filter(|caller| !caller.is_older()) {
@@ -224,13 +226,13 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-fn run(caller: Caller, stage: &Stage, settings: &Settings) -> Result<Run> {
+fn run(caller: GrpcCaller, stage: &Stage, settings: &Settings) -> Result<Run> {
     let missing = || Error::other(format!("{} is not installed", caller.name()));
     let program = caller.program(&settings.programs).ok_or_else(missing)?;
     let mut command = stage.command(caller, program);
     let seconds = settings.seconds;
     match caller {
-        Caller::H2load => command.args(["-D", &seconds.to_string()]),
+        GrpcCaller::H2load => command.args(["-D", &seconds.to_string()]),
         _ => command.args(["-z", &format!("{seconds}s")]),
     };
     let before = stage.server.cpu();
@@ -241,13 +243,14 @@ fn run(caller: Caller, stage: &Stage, settings: &Settings) -> Result<Run> {
     Run::new(&finished, claim, stage.server.cpu() - before)
 }
 
-fn claim_of(caller: Caller, finished: &Finished) -> Option<claim::Claim> {
+fn claim_of(caller: GrpcCaller, finished: &Finished) -> Option<claim::Claim> {
     match caller {
-        Caller::Drumfire | Caller::DrumfireTemplated | Caller::Older | Caller::OlderTemplated => {
-            claim::drumfire(&finished.stdout)
-        }
-        Caller::H2load => claim::h2load(&finished.stdout),
-        Caller::Ghz | Caller::GhzTemplated => claim::ghz(&finished.stdout),
+        GrpcCaller::Drumfire
+        | GrpcCaller::DrumfireTemplated
+        | GrpcCaller::Older
+        | GrpcCaller::OlderTemplated => claim::drumfire(&finished.stdout),
+        GrpcCaller::H2load => claim::h2load(&finished.stdout),
+        GrpcCaller::Ghz | GrpcCaller::GhzTemplated => claim::ghz(&finished.stdout),
     }
 }
 
@@ -265,7 +268,7 @@ fn difference(case: &str, fixed: &[Run], templated: &[Run]) -> Line {
 
 #[cfg(test)]
 mod tests {
-    use super::{Caller, TEXT, json, message};
+    use super::{GrpcCaller, TEXT, json, message};
 
     #[test]
     fn the_message_is_framed_as_grpc_wants_it() {
@@ -277,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_caller_that_is_compared_is_compared_with_one_that_is_always_there() {
-        for caller in Caller::ALL {
+        for caller in GrpcCaller::ALL {
             let beside = caller.beside().map(|(ours, _)| ours as usize);
             assert!(beside.is_none_or(|index| index < 2));
         }

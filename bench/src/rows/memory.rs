@@ -1,7 +1,7 @@
 //! Whether memory stays constant over many calls.
 
 use super::Settings;
-use super::grpc::{Caller, Stage};
+use super::grpc::{GrpcCaller, Stage};
 use crate::claim;
 use crate::process::{self, MemoryWatch};
 use crate::table::{Figure, Line, Spread, Target};
@@ -18,13 +18,13 @@ const RATE_MIN: u64 = 2_000;
 /// short intervals there are as many histograms as intervals in use, two for each thread and the
 /// run's own, and rare times touch each of them separately. A leak of a single byte per call, or of
 /// a page per interval, would exceed this growth several times.
-type Case = (Caller, &'static str, &'static str, f64);
+type Case = (GrpcCaller, &'static str, &'static str, f64);
 
 const CASES: [Case; 3] = [
-    (Caller::Drumfire, "fixed data", "1h", 128.0),
-    (Caller::DrumfireTemplated, "templated data", "1h", 128.0),
+    (GrpcCaller::Drumfire, "fixed data", "1h", 128.0),
+    (GrpcCaller::DrumfireTemplated, "templated data", "1h", 128.0),
     (
-        Caller::Drumfire,
+        GrpcCaller::Drumfire,
         "fixed data, intervals of 1 s",
         "1s",
         512.0,

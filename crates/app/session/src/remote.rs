@@ -88,7 +88,7 @@ impl Observer for Remote {
         if let State::Closed(folder) = &self.state {
             let info = Arc::new(self.redactor.info(&run.info));
             let runs = self.runs.take().unwrap_or_default();
-            let facts = Facts {
+            let facts = RunFacts {
                 info,
                 runs: runs.to_string_lossy().into_owned(),
             };
@@ -109,14 +109,14 @@ impl Observer for Remote {
 }
 
 /// The facts that do not change during a run.
-struct Facts {
+struct RunFacts {
     info: Arc<RunInfo>,
     /// The folder of runs of this process.
     runs: String,
 }
 
 impl Socket {
-    fn open(folder: &Path, facts: Facts, control: Control) -> io::Result<Self> {
+    fn open(folder: &Path, facts: RunFacts, control: Control) -> io::Result<Self> {
         remove_dead(folder);
         let path = folder.join(&facts.info.id).with_extension(SOCKET_EXTENSION);
         // A socket refuses connections until its program listens, and a socket that refuses counts
@@ -200,7 +200,7 @@ pub fn socket_folder(runtime: Option<PathBuf>, temporary: &Path) -> io::Result<P
 /// Answers one message.
 fn serve(
     stream: UnixStream,
-    facts: &Facts,
+    facts: &RunFacts,
     control: &Control,
     steering: &mut Steering,
 ) -> io::Result<()> {

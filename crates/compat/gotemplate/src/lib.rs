@@ -43,6 +43,6 @@ pub use function::{Parameter, Signature};
 pub use functions::Functions;
 pub use parse::{NESTING_MAX, ParseError, VARIABLES_MAX};
 pub use template::GoTemplate;
-pub use time::Moment;
+pub use time::GoTime;
 pub use value::{Element, Entry, IntKind, List, Map, Object, Value};
 pub use version::Version;

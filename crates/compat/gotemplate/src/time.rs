@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// A point in time as a clock at a place shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct GoTime {
     /// Seconds since the Unix epoch.
     pub(crate) unix_seconds: i64,
     /// Nanoseconds within the second.
@@ -30,7 +30,7 @@ const ZERO_SECONDS: i64 = -62_135_596_800;
 /// The limit of moments in seconds, 290 years beyond the years 0 and 9999.
 const SECONDS_MAX: i64 = 253_402_300_799 + (i64::MAX / 1_000_000_000);
 
-impl Moment {
+impl GoTime {
     /// A moment at a place; in UTC if the place is unknown.
     pub(crate) fn from_unix(env: &dyn Env, unix_seconds: i64, nanos: u32, place: &str) -> Self {
         let unix_seconds = unix_seconds.clamp(-SECONDS_MAX, SECONDS_MAX);
@@ -139,7 +139,7 @@ impl Moment {
 }
 
 /// A moment as `%v` prints it.
-pub(crate) fn print(moment: &Moment) -> String {
+pub(crate) fn print(moment: &GoTime) -> String {
     layout::format(moment, "2006-01-02 15:04:05.999999999 -0700 MST")
 }
 

@@ -5,7 +5,7 @@ mod collection;
 pub(crate) use collection::NESTING_MAX;
 pub use collection::{Element, Entry, List, Map};
 
-use crate::time::Moment;
+use crate::time::GoTime;
 use crate::version::Version;
 use std::fmt;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ pub enum Value {
     /// A map with string keys.
     Map(Rc<Map>),
     /// `time.Time`
-    Time(Rc<Moment>),
+    Time(Rc<GoTime>),
     /// `*semver.Version`
     Version(Rc<Version>),
     /// A structure from the caller.

@@ -44,7 +44,7 @@ impl Parts {
     /// is out of range. Tokens in no such form are ignored, such as the day of the week.
     fn read(&mut self, token: &[u8]) -> Option<()> {
         if self.second_of_day.is_none()
-            && let Some(time) = Time::parse(token)
+            && let Some(time) = TimeOfDay::parse(token)
         {
             self.second_of_day = Some(time.second_of_day()?);
         } else if self.day.is_none()
@@ -84,13 +84,13 @@ impl Parts {
     }
 }
 
-struct Time {
+struct TimeOfDay {
     hour: u64,
     minute: u64,
     second: u64,
 }
 
-impl Time {
+impl TimeOfDay {
     fn parse(token: &[u8]) -> Option<Self> {
         let hour = number(token, 1..=2)?;
         let minute = number(hour.rest.strip_prefix(b":")?, 1..=2)?;

@@ -104,7 +104,7 @@ pub(crate) struct Room {
 /// Published separately from the demand, so that a worker sees whether a hand-over is worth taking
 /// the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct WorkOffer {
     /// Lanes of requests whose users stay at home: they need only a seat.
     requests: LaneSet,
     /// Lanes of arrivals of the open model, which also need a user.
@@ -145,12 +145,12 @@ impl Room {
     }
 
     /// Whether there is room for a part of an offer.
-    pub(crate) const fn suits(self, offer: Offer) -> bool {
+    pub(crate) const fn suits(self, offer: WorkOffer) -> bool {
         self.seats.meets(offer.requests) || self.users && self.seats.meets(offer.arrivals)
     }
 }
 
-impl Offer {
+impl WorkOffer {
     /// An offer of nothing.
     pub(crate) const NONE: Self = Self {
         requests: LaneSet::NONE,
@@ -308,7 +308,7 @@ impl Demand {
 
     /// The part that others could do. Arrivals are offered only if this worker cannot begin them
     /// now.
-    pub(crate) fn offer(&self, is_blocked: bool) -> Offer {
+    pub(crate) fn offer(&self, is_blocked: bool) -> WorkOffer {
         let (requests, request) = self.waiting.requests_by_lane();
         let (mut arrivals, mut arrival) = self.waiting.arrivals_by_lane();
         if is_blocked && self.has_movable_arrivals() {
@@ -321,13 +321,13 @@ impl Demand {
         }
         let due = request.min(arrival);
         match self.arrivals.is_open() {
-            true => Offer {
+            true => WorkOffer {
                 requests,
                 arrivals,
                 due,
             },
             // Users of the closed model stay at home.
-            false => Offer {
+            false => WorkOffer {
                 requests: requests.and(arrivals),
                 arrivals: LaneSet::NONE,
                 due,

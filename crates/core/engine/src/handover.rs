@@ -33,7 +33,7 @@
 //! If all workers have room, a worker pays one relaxed load per turn, a swap and two loads before
 //! each sleep, and a store and a load after it. This path takes no lock.
 
-use crate::demand::{Demand, Lent, Offer, Returned, Room};
+use crate::demand::{Demand, Lent, Returned, Room, WorkOffer};
 use drumfire_net::Waker;
 use drumfire_units::Nanos;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -143,12 +143,12 @@ impl Peer {
     }
 
     /// The offer that the worker has published.
-    fn offer(&self) -> Offer {
+    fn offer(&self) -> WorkOffer {
         let lanes = self.lanes.load(Ordering::SeqCst);
-        Offer::new(lanes, self.due())
+        WorkOffer::new(lanes, self.due())
     }
 
-    fn publish(&self, offer: Offer) {
+    fn publish(&self, offer: WorkOffer) {
         self.lanes.store(offer.lanes(), Ordering::SeqCst);
         self.due.store(offer.due.0, Ordering::SeqCst);
     }
@@ -228,7 +228,7 @@ impl Handover {
     }
 
     /// Wakes one sleeper other than `me` that has room for a part of an offer.
-    fn wake_one(&self, offer: Offer, me: u32) {
+    fn wake_one(&self, offer: WorkOffer, me: u32) {
         let peers = (0..).zip(&self.peers).filter(|(index, _)| *index != me);
         for (_, peer) in peers {
             if peer.room().suits(offer) {
@@ -302,7 +302,7 @@ impl Member {
     pub(crate) fn rest(
         &mut self,
         demand: &mut Demand,
-        offer: Offer,
+        offer: WorkOffer,
         room: Room,
         now: Nanos,
     ) -> Nanos {
@@ -322,7 +322,7 @@ impl Member {
 
     /// Leaves the demand, and publishes its offer. Without a twin, the worker keeps its demand.
     #[cold]
-    fn leave(&mut self, demand: &mut Demand, offer: Offer) {
+    fn leave(&mut self, demand: &mut Demand, offer: WorkOffer) {
         let peer = &self.handover.peers[self.me as usize];
         let mut left = peer.lock();
         if let Some(twin) = &mut left.demand {
@@ -390,7 +390,7 @@ impl Member {
         {
             std::mem::swap(away, demand);
             left.is_left = false;
-            peer.publish(Offer::NONE);
+            peer.publish(WorkOffer::NONE);
             self.handover.offers.fetch_sub(1, Ordering::SeqCst);
         }
         peer.has_returned.store(false, Ordering::SeqCst);

@@ -40,7 +40,7 @@ pub(crate) struct Population {
     /// The number of users that have left for good.
     retired: u32,
     limit: Limit,
-    presence: Presence,
+    presence: UsersPresent,
     /// The users that an arrival of the open model may take, in the order in which they became idle.
     idle: VecDeque<UserId>,
     order: IdleOrder,
@@ -65,7 +65,7 @@ struct Limit {
 
 /// The present users, if a law determines their number.
 #[derive(Debug, Default)]
-struct Presence {
+struct UsersPresent {
     /// The number of users that the law requires.
     wanted: u32,
     /// Users that have left; the last of them comes back first.
@@ -116,7 +116,7 @@ impl Population {
                 blocked: false,
                 free_since: IdleSince::default(),
             },
-            presence: Presence::default(),
+            presence: UsersPresent::default(),
             idle: VecDeque::new(),
             order,
             has_own_rates,

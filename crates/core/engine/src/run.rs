@@ -39,7 +39,7 @@ use crate::channel::Message;
 use crate::id::{PoolId, Shard};
 use crate::prepare::{Prepared, PreparedPool};
 use collect::Collector;
-use crew::{PoolCrew, Post, Work, conduct, worker};
+use crew::{PoolCrew, Post, WorkerTask, conduct, worker};
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_net::{Clock, Fault, Native, NativeOptions, Stamping, Waiting, has_cores_for};
 use drumfire_placement::Placement;
@@ -286,7 +286,7 @@ fn run_natively(
             worker.begin_at(start, from);
             worker.run().map_err(RunError::Driver)
         };
-        (control.clone(), Box::new(work) as Work<'_>)
+        (control.clone(), Box::new(work) as WorkerTask<'_>)
     };
     let crew = shares.shards().map(|shard| (shard, work())).collect();
     // Thresholds are not judged for a part of the run.

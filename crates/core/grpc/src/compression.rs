@@ -1,7 +1,7 @@
 //! Compression of messages: encodings by name, with reusable states.
 
 use crate::framing::{self, FLAG_COMPRESSED, TooLong, begin_message, write_message};
-use crate::gzip::{Deflater, Inflater};
+use crate::gzip::{GzipDeflater, GzipInflater};
 use crate::scratch::{Failure, Scratch};
 use crate::zstandard::{Packer, Unpacker};
 use std::fmt;
@@ -44,7 +44,7 @@ pub struct Compressor(Packing);
 
 enum Packing {
     Identity,
-    Gzip(Deflater),
+    Gzip(GzipDeflater),
     Zstd(Box<Packer>),
 }
 
@@ -65,7 +65,7 @@ impl Compressor {
     pub fn new(encoding: Encoding) -> Self {
         Self(match encoding {
             Encoding::Identity => Packing::Identity,
-            Encoding::Gzip => Packing::Gzip(Deflater::new()),
+            Encoding::Gzip => Packing::Gzip(GzipDeflater::new()),
             Encoding::Zstd => {
                 Packer::new().map_or(Packing::Identity, |packer| Packing::Zstd(Box::new(packer)))
             }
@@ -97,7 +97,7 @@ impl Compressor {
 /// needed.
 #[derive(Default)]
 pub struct Decompressor {
-    gzip: Option<Inflater>,
+    gzip: Option<GzipInflater>,
     zstd: Option<Box<Unpacker>>,
     scratch: Scratch,
 }
@@ -124,7 +124,7 @@ impl Decompressor {
             Encoding::Identity => return Err(Failure::Invalid),
             Encoding::Gzip => self
                 .gzip
-                .get_or_insert_with(Inflater::new)
+                .get_or_insert_with(GzipInflater::new)
                 .decompress(coded, &mut self.scratch)?,
             Encoding::Zstd => {
                 if self.zstd.is_none() {

@@ -10,11 +10,11 @@ const TRAILER_BYTES: usize = 8;
 
 /// Creates gzip members with a reusable state.
 #[derive(Debug)]
-pub(crate) struct Deflater {
+pub(crate) struct GzipDeflater {
     stream: Compress,
 }
 
-impl Deflater {
+impl GzipDeflater {
     pub(crate) fn new() -> Self {
         Self {
             stream: Compress::new(Compression::default(), false),
@@ -48,11 +48,11 @@ impl Deflater {
 
 /// Decompresses gzip with a reusable state.
 #[derive(Debug)]
-pub(crate) struct Inflater {
+pub(crate) struct GzipInflater {
     stream: Decompress,
 }
 
-impl Inflater {
+impl GzipInflater {
     pub(crate) fn new() -> Self {
         Self {
             stream: Decompress::new(false),

@@ -10,7 +10,7 @@ use serde::de::MapAccess;
 
 /// The name of an event in the interfaces that have names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Name {
+pub(crate) enum NameReader {
     /// The event has no known name.
     #[default]
     Unknown,
@@ -28,7 +28,7 @@ pub(crate) enum Name {
     Known,
 }
 
-impl Name {
+impl NameReader {
     /// The event with this name.
     pub(crate) fn of(name: &str) -> Self {
         match name {
@@ -59,7 +59,7 @@ impl Name {
 /// What a text contains, besides the generated texts and the error.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    pub(crate) name: Name,
+    pub(crate) name: NameReader,
     /// Whether any part is known.
     pub(crate) known: bool,
     /// Whether an error is there.
@@ -132,10 +132,10 @@ impl Part<'_> {
         match key {
             "choices" => {
                 self.found.known = true;
-                value(map, &mut Choice(self))
+                value(map, &mut ChoiceReader(self))
             }
             // Earlier versions of vLLM send `{"object": "error", "message": …}`.
-            "object" => value(map, &mut Object(self.found)),
+            "object" => value(map, &mut ObjectReader(self.found)),
             "message" | "type" | "code" => self.error_field(key, map),
             _ => skip(map),
         }
@@ -265,9 +265,9 @@ enum Links {
 }
 
 /// The `object` of a chunk.
-struct Object<'a>(&'a mut Found);
+struct ObjectReader<'a>(&'a mut Found);
 
-impl Reader for Object<'_> {
+impl Reader for ObjectReader<'_> {
     fn text(&mut self, text: &str) {
         self.0.error |= text == "error";
     }
@@ -277,7 +277,7 @@ struct NameText<'a>(&'a mut Found);
 
 impl Reader for NameText<'_> {
     fn text(&mut self, text: &str) {
-        self.0.name = Name::of(text);
+        self.0.name = NameReader::of(text);
         // The type of a whole answer of Anthropic's interface.
         self.0.known |= text == "message";
     }
@@ -293,9 +293,9 @@ impl Reader for FinishText<'_> {
 }
 
 /// A choice of a chat or a completion.
-struct Choice<'a, 'p>(&'a mut Part<'p>);
+struct ChoiceReader<'a, 'p>(&'a mut Part<'p>);
 
-impl Reader for Choice<'_, '_> {
+impl Reader for ChoiceReader<'_, '_> {
     fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "delta" | "message" => {

@@ -475,10 +475,10 @@ mod tests {
     const LONG: Nanos = Nanos::from_secs(60);
 
     /// A test name server's answers to each question, in order.
-    type Script = Vec<fn(&Packet<'_>) -> Vec<Vec<u8>>>;
+    type Replies = Vec<fn(&Packet<'_>) -> Vec<Vec<u8>>>;
 
     /// A name server that follows its script, and repeats the last entry for further questions.
-    fn serve(script: Script) -> NameServers {
+    fn serve(script: Replies) -> NameServers {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let server = socket.local_addr().unwrap();
         thread::spawn(move || {
@@ -638,7 +638,7 @@ mod tests {
 
     #[test]
     fn each_refusal_has_its_name() {
-        let ask = |script: Script| serve(script).resolve("shop.test", 80, LONG).unwrap_err();
+        let ask = |script: Replies| serve(script).resolve("shop.test", 80, LONG).unwrap_err();
         let no = |to: &Packet<'_>| refused(to, RCODE::NameError);
         assert_eq!(ask(vec![no, no]), ResolveError::NotFound);
         assert_eq!(ask(vec![nothing, nothing]), ResolveError::Empty);

@@ -112,13 +112,13 @@ fn count_at(curve: &Curve, t: u64) -> u64 {
 
 /// The pieces compiled so far; each starts at the end of the previous piece.
 #[derive(Debug, Default)]
-pub(crate) struct Pieces {
+pub(crate) struct PieceList {
     done: Vec<Piece>,
     end: u64,
     count: u64,
 }
 
-impl Pieces {
+impl PieceList {
     /// Compiles and adds a law; `place` is the law's position, for messages.
     pub(crate) fn push_law(&mut self, law: &Law, place: usize) -> Result<(), ScheduleError> {
         let ratio =

@@ -1,7 +1,7 @@
 //! A whole schedule: a sequence of pieces.
 
 use crate::gaps::Gaps;
-use crate::piece::{Piece, PieceKind, Pieces};
+use crate::piece::{Piece, PieceKind, PieceList};
 use crate::{GAMMA_RATE_MAX, Next, RANDOM_RATE_MAX, ScheduleError, Segment};
 use drumfire_plan::{Arrivals, Sequence};
 use drumfire_units::Nanos;
@@ -32,7 +32,7 @@ impl Schedule {
     /// If the sequence is empty, a piece other than the last has no end, or a limit of
     /// [`ScheduleError`] is exceeded.
     pub fn new(sequence: &Sequence, arrivals: Arrivals, seed: u64) -> Result<Self, ScheduleError> {
-        let mut pieces = Pieces::default();
+        let mut pieces = PieceList::default();
         let most = match arrivals {
             Arrivals::Constant => None,
             Arrivals::Poisson => Some(RANDOM_RATE_MAX),

@@ -11,7 +11,7 @@
 //!
 //! A program is a flat list of steps. The state of a user is a position in this list and a counter
 //! per loop. All scenarios of a pool are in one list, each ends with [`Step::End`], and
-//! [`Scenarios`] contains the start of each. [`Builder`] writes a jump before its destination is
+//! [`Scenarios`] contains the start of each. [`ScenarioBuilder`] writes a jump before its destination is
 //! known, and sets the destination when the builder reaches it.
 //!
 //! Templates are compiled in the order of the steps. A step may read the variables that earlier
@@ -81,7 +81,7 @@ pub(crate) fn scenario(
     for scenario in written {
         templates.declare(&scenario.steps, scope);
     }
-    let mut builder = Builder {
+    let mut builder = ScenarioBuilder {
         add,
         made: Made::default(),
         steps: Vec::new(),
@@ -107,7 +107,7 @@ pub(crate) fn scenario(
         is_sound &= builder.made.requests.len() > first;
         chosen.resize(builder.made.requests.len(), number);
     }
-    let Builder {
+    let ScenarioBuilder {
         mut made, steps, ..
     } = builder;
     let weights: Vec<Option<&Count>> = written.iter().map(|one| one.weight.as_ref()).collect();
@@ -189,7 +189,7 @@ pub(crate) fn choice(
 /// A step is written at its final index. Only forward jumps are written with destination 0, which
 /// is set later. The random values of a step follow from its index, so they depend on the position
 /// in the document and not on the path of a user.
-struct Builder<'a, 's, Add> {
+struct ScenarioBuilder<'a, 's, Add> {
     /// Compiles a step's request and adds it to the requests made so far.
     add: Add,
     made: Made,
@@ -203,7 +203,7 @@ struct Builder<'a, 's, Add> {
     scope: &'a mut Scope<'s>,
 }
 
-impl<'s, Add> Builder<'_, 's, Add>
+impl<'s, Add> ScenarioBuilder<'_, 's, Add>
 where
     Add: FnMut(&Request, &TemplateScope, &mut Made, &mut Scope<'s>),
 {

@@ -88,7 +88,7 @@ pub(crate) struct Jinja {
     environment: Environment<'static>,
     kind: Kind,
     context: Arc<JinjaContext>,
-    texts: Vec<Compiled>,
+    texts: Vec<CompiledText>,
 }
 
 /// The number of a text in its [`Jinja`].
@@ -96,7 +96,7 @@ pub(crate) struct Jinja {
 pub(crate) struct TextId(usize);
 
 /// A compiled text.
-struct Compiled {
+struct CompiledText {
     program: Arc<Program>,
     /// How the text begins, as it was written.
     beginning: String,
@@ -155,7 +155,7 @@ impl Jinja {
         let beginning = shorten(text);
         let program = Program::compile(text, self.kind)
             .map_err(|error| explain(self.kind, &beginning, &error))?;
-        self.texts.push(Compiled {
+        self.texts.push(CompiledText {
             program: Arc::new(program),
             beginning,
         });

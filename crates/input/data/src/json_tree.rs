@@ -62,15 +62,15 @@ pub fn read_unique(text: &str) -> Result<Value, serde_json::Error> {
 
 fn whole(text: &str, repeated: &mut Repeated) -> Result<Value, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = Tree(repeated).deserialize(&mut json)?;
+    let value = TreeSeed(repeated).deserialize(&mut json)?;
     json.end()?;
     Ok(value)
 }
 
 /// Reads a value.
-pub(crate) struct Tree<'a>(pub(crate) &'a mut Repeated);
+pub(crate) struct TreeSeed<'a>(pub(crate) &'a mut Repeated);
 
-impl<'de> DeserializeSeed<'de> for Tree<'_> {
+impl<'de> DeserializeSeed<'de> for TreeSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
@@ -78,7 +78,7 @@ impl<'de> DeserializeSeed<'de> for Tree<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Tree<'_> {
+impl<'de> Visitor<'de> for TreeSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,9 +117,9 @@ impl<'de> Visitor<'de> for Tree<'_> {
         let mut list = Vec::new();
         loop {
             let place = || format!("[{}]", list.len());
-            let element = self
-                .0
-                .within(place, |repeated| elements.next_element_seed(Tree(repeated)));
+            let element = self.0.within(place, |repeated| {
+                elements.next_element_seed(TreeSeed(repeated))
+            });
             match element? {
                 Some(value) => list.push(value),
                 None => return Ok(Value::Array(list)),
@@ -135,9 +135,9 @@ impl<'de> Visitor<'de> for Tree<'_> {
                 return Err(A::Error::custom(format!("duplicate key `{shown}`")));
             }
             let place = || key.clone();
-            let value = self
-                .0
-                .within(place, |repeated| members.next_value_seed(Tree(repeated)))?;
+            let value = self.0.within(place, |repeated| {
+                members.next_value_seed(TreeSeed(repeated))
+            })?;
             if map.contains_key(&key) {
                 self.0.note(&key);
             }

@@ -14,7 +14,7 @@ use crate::{NoValue, ParseError};
 use children::{Children, find, find_one};
 use drumfire_plan::{ValueForm, secret};
 use path::{Path, PathSegment, Selector};
-use scan::{Broken, Scanner};
+use scan::{BrokenJson, Scanner};
 use std::ops::ControlFlow;
 use walk::Walk;
 
@@ -85,7 +85,7 @@ impl JsonPath {
     }
 
     /// How far the path leads, and the content instead of its next step.
-    fn explain(&self, body: &[u8]) -> Result<String, Broken> {
+    fn explain(&self, body: &[u8]) -> Result<String, BrokenJson> {
         let mut scanner = Scanner::new(body)?;
         let mut at = scanner.position();
         let mut place = String::from("$");
@@ -119,7 +119,7 @@ fn visit_one(
 }
 
 /// A short description of the value at `at`.
-fn describe(scanner: &mut Scanner<'_>, at: usize) -> Result<String, Broken> {
+fn describe(scanner: &mut Scanner<'_>, at: usize) -> Result<String, BrokenJson> {
     let mut children = Children::scan(scanner, at);
     if children.are_elements() {
         let count = children.count(scanner)?;

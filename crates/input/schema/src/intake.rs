@@ -19,7 +19,7 @@ const SOURCE_CODE_INFO: u32 = 9;
 
 /// Reads the files of one schema.
 #[derive(Debug, Default)]
-pub(crate) struct Intake {
+pub(crate) struct SchemaFiles {
     parts: usize,
 }
 
@@ -68,7 +68,7 @@ impl Part {
     }
 }
 
-impl Intake {
+impl SchemaFiles {
     /// The files of a serialized `FileDescriptorSet`.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl Intake {
     /// A serialized `FileDescriptorProto`.
     ///
     /// # Errors
-    /// See [`Intake::set`].
+    /// See [`SchemaFiles::set`].
     pub(crate) fn file(&mut self, bytes: &[u8]) -> Result<FileDescriptorProto, String> {
         self.count(Part::File, bytes, 0)
             .map_err(|excess| match excess {

@@ -13,7 +13,7 @@
 mod message;
 
 use crate::assemble::{assemble, own};
-use crate::intake::Intake;
+use crate::intake::SchemaFiles;
 use crate::{Schema, SchemaError, describe, lookup};
 use message::{ErrorResponse, Question, Request, Response};
 use prost::Message;
@@ -82,7 +82,7 @@ pub struct Session {
     files: BTreeMap<String, FileDescriptorProto>,
     /// Files that were requested by name.
     sought: BTreeSet<String>,
-    intake: Intake,
+    intake: SchemaFiles,
     bytes: usize,
     /// A symbol that the server does not know. It is compared with the names of the server's list,
     /// or of all files of its services.
@@ -100,7 +100,7 @@ impl Session {
             asked: None,
             files: BTreeMap::new(),
             sought: BTreeSet::new(),
-            intake: Intake::default(),
+            intake: SchemaFiles::default(),
             bytes: 0,
             unknown: None,
         };
@@ -119,7 +119,7 @@ impl Session {
         self.unknown = None;
         self.files.clear();
         self.sought.clear();
-        self.intake = Intake::default();
+        self.intake = SchemaFiles::default();
         self.bytes = 0;
     }
 

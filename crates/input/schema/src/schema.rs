@@ -1,7 +1,7 @@
 //! Services, and the types of their messages.
 
 use crate::files::Files;
-use crate::intake::Intake;
+use crate::intake::SchemaFiles;
 use crate::{Method, SchemaError, assemble, describe, lookup};
 use prost_reflect::DescriptorPool;
 use std::fmt;
@@ -47,7 +47,7 @@ impl Schema {
     /// # Errors
     /// If the bytes are malformed, or an imported file is missing.
     pub fn from_protoset(bytes: &[u8]) -> Result<Self, SchemaError> {
-        let files = Intake::default().set(bytes).map_err(SchemaError)?;
+        let files = SchemaFiles::default().set(bytes).map_err(SchemaError)?;
         let pool = assemble::assemble(files)?;
         Ok(Self { pool })
     }

@@ -45,7 +45,7 @@ const BELOW: f64 = 0.25;
 
 /// The state of the control, from the beginning of a hold.
 #[derive(Clone, Debug)]
-pub(crate) struct Hold {
+pub(crate) struct HeldRate {
     level: f64,
     /// The part of each objective's error that is not yet worked off.
     debts: Vec<f64>,
@@ -60,7 +60,7 @@ pub(crate) struct Hold {
     calm_from: Option<f64>,
 }
 
-impl Hold {
+impl HeldRate {
     pub(crate) fn new(level: f64, slos: usize) -> Self {
         Self {
             level,

@@ -17,7 +17,7 @@ use crate::bracket::{Bracket, Turn};
 use crate::confirm::{Need, Proof, Trial};
 use crate::drain::{DrainState, Drained};
 use crate::estimate::Known;
-use crate::hold::Hold;
+use crate::hold::HeldRate;
 use crate::medians;
 use crate::samples::{IntervalSample, ObjectiveSamples};
 use crate::{Observation, Terms};
@@ -91,7 +91,7 @@ pub struct Search {
     /// The highest rate so far.
     highest: f64,
     bracket: Bracket,
-    hold: Hold,
+    hold: HeldRate,
     /// The bracket before a repeated climb, and the rate at which the repeated climb began.
     before: Option<(Bracket, f64)>,
     drain: Option<DrainState>,
@@ -177,7 +177,7 @@ impl Search {
             rate: terms.from,
             highest: terms.from,
             bracket: Bracket::new(&terms),
-            hold: Hold::new(terms.from.ln(), terms.slos.len()),
+            hold: HeldRate::new(terms.from.ln(), terms.slos.len()),
             before: None,
             drain: None,
             trial: None,
@@ -511,7 +511,7 @@ impl Search {
         self.restart();
         let ended = seen.ended as f64 / seen.span.as_secs_f64();
         let rate = self.rate.min(ended.max(0.1 * self.rate));
-        self.hold = Hold::new(rate.ln() - SETBACK, self.terms.slos.len());
+        self.hold = HeldRate::new(rate.ln() - SETBACK, self.terms.slos.len());
         self.begin_drain(rate)
     }
 
@@ -719,7 +719,7 @@ impl Search {
         if !is_behind {
             return self.begin_confirmation_at(rate);
         }
-        self.hold = Hold::new(rate.ln(), self.terms.slos.len());
+        self.hold = HeldRate::new(rate.ln(), self.terms.slos.len());
         self.begin_drain(rate)
     }
 
@@ -746,7 +746,7 @@ impl Search {
     }
 
     fn hold_at(&mut self, level: f64) -> Act {
-        self.hold = Hold::new(level, self.terms.slos.len());
+        self.hold = HeldRate::new(level, self.terms.slos.len());
         self.hold.keep_near(None, 0.0, self.terms.most.ln());
         let rate = self.hold.level().exp();
         let need = Need::compute(&self.terms, &self.held, rate, self.bracket.stay);

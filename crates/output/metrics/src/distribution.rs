@@ -59,12 +59,12 @@ pub struct TimeDistribution {
     /// The number of times within each of [`BOUNDS`]; the counts are cumulative.
     pub within: [u64; BOUNDS.len()],
     /// The times in exponential buckets.
-    pub exponential: Exponential,
+    pub exponential: ExponentialHistogram,
 }
 
-/// Exponential buckets, as in native histograms and OpenTelemetry.
+/// ExponentialHistogram buckets, as in native histograms and OpenTelemetry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exponential {
+pub struct ExponentialHistogram {
     /// The number of times that are exactly zero.
     pub zeros: u64,
     /// The buckets in use, in ascending order.
@@ -80,7 +80,7 @@ pub struct ExponentialBucket {
     pub count: u64,
 }
 
-impl Exponential {
+impl ExponentialHistogram {
     /// The number of buckets per doubling, as a power of two.
     pub const SCALE: u8 = SCALE;
 

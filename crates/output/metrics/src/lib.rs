@@ -19,7 +19,9 @@ mod server;
 mod snapshot;
 
 pub use books::Books;
-pub use distribution::{BOUNDS, BucketBound, Exponential, ExponentialBucket, TimeDistribution};
+pub use distribution::{
+    BOUNDS, BucketBound, ExponentialBucket, ExponentialHistogram, TimeDistribution,
+};
 pub use exposition::{Exposition, negotiate};
 pub use push::{Coding, Push, PushRequest, Series};
 pub use server::{ServerCounters, ServerFigures};

@@ -16,7 +16,7 @@ mod spark;
 pub mod svg;
 mod tail;
 
-pub(crate) use axis::Level;
+pub(crate) use axis::AxisLevel;
 pub use axis::{Axis, Scale, Tick, Unit};
 pub use beside::{BesideSide, beside};
 pub use failure_kinds::{FailureSpan, failure_kinds};

@@ -19,13 +19,13 @@ use std::io;
 
 /// The colours and modifiers that the bytes so far have set.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Pen {
+struct DrawnStyle {
     color: Color,
     modifier: Modifier,
 }
 
 /// The colours and modifiers at the beginning and the end of each frame.
-const PLAIN: Pen = Pen {
+const PLAIN: DrawnStyle = DrawnStyle {
     color: Color::Reset,
     modifier: Modifier::empty(),
 };
@@ -119,7 +119,7 @@ fn draw<'a>(out: &mut String, content: impl Iterator<Item = (u16, u16, &'a Cell)
             Some((row, _)) if row == y => write!(out, "\u{1b}[{}G", x + 1),
             _ => write!(out, "\u{1b}[{};{}H", y + 1, x + 1),
         };
-        let wanted = Pen {
+        let wanted = DrawnStyle {
             color: cell.fg,
             modifier: cell.modifier,
         };
@@ -145,7 +145,7 @@ fn is_narrow(symbol: &str) -> bool {
 
 /// Changes the colours and modifiers of the following cells. Other modifiers need a reset first,
 /// which a colour alone does not.
-fn change(out: &mut String, from: Pen, to: Pen) {
+fn change(out: &mut String, from: DrawnStyle, to: DrawnStyle) {
     let color = match to.color {
         Color::Red => "31",
         Color::Green => "32",

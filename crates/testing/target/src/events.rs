@@ -31,7 +31,7 @@ pub(crate) struct EventsRequest {
     /// `batch=N`: the number of events in a write.
     batch: NonZeroU32,
     /// `done=yes`: an event `[DONE]` at the end.
-    last: Last,
+    last: LastEvent,
     /// `end=BYTES`: the body ends after these many bytes, by the rules of HTTP.
     length: Option<u64>,
 }
@@ -69,14 +69,14 @@ impl FromStr for LineEnd {
 
 /// The end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Last {
+enum LastEvent {
     /// The last numbered event.
     Event,
     /// An event `[DONE]`.
     Done,
 }
 
-impl FromStr for Last {
+impl FromStr for LastEvent {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -100,7 +100,7 @@ impl EventsRequest {
             gap: Law::Constant(Nanos::from_millis(10)),
             line_end: LineEnd::Lf,
             batch: NonZeroU32::MIN,
-            last: Last::Event,
+            last: LastEvent::Event,
             length: None,
         };
         for (name, value) in head.parameters() {
@@ -132,7 +132,7 @@ impl EventsRequest {
         let filler = String::from_utf8_lossy(Body::filler(size).piece(size)).replace('\n', " ");
         let filler = filler.trim_end();
         let (mut text, mut pieces) = (String::new(), VecDeque::new());
-        let events = self.count + u32::from(self.last == Last::Done);
+        let events = self.count + u32::from(self.last == LastEvent::Done);
         let mut begin = 0;
         for n in 0..events {
             self.write_event(n, filler, &mut text);

@@ -10,7 +10,7 @@ pub(crate) use status::run as status;
 
 use attach::Attach;
 use journal::JournalFile;
-use surroundings::Surroundings;
+use surroundings::CallerPlace;
 
 use super::agent::credentials;
 use super::local::{Local, LocalAgents};
@@ -134,7 +134,7 @@ fn load(
     let is_local = flags.local.is_some();
     let gather = GatheringRun {
         flags,
-        surroundings: Surroundings::new(&written.folder, &given.output, is_local),
+        surroundings: CallerPlace::new(&written.folder, &given.output, is_local),
         text: text_of_load(&written.document),
         whole: form::print_without_secrets(&written.document),
         asked,
@@ -234,7 +234,7 @@ enum Opening<'a> {
 /// A run before its start.
 struct GatheringRun<'a> {
     flags: &'a ClusterRunFlags,
-    surroundings: Surroundings,
+    surroundings: CallerPlace,
     /// The plan that agents get.
     text: String,
     /// The plan with its setup and teardown.

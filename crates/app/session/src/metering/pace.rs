@@ -21,7 +21,7 @@ const LAST_PAUSE_MOST: Duration = Duration::from_secs(2);
 
 /// The state that determines the pause before the next request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Pace {
+pub(super) struct PushPace {
     /// The number of failed requests since the last one that was settled.
     failures: u32,
     /// The number of these failures that occurred after the end of the run.
@@ -32,7 +32,7 @@ pub(super) struct Pace {
     is_more: bool,
 }
 
-impl Pace {
+impl PushPace {
     /// Records that a request was accepted, or refused for good. Earlier failures no longer count.
     pub(super) fn settle(&mut self, is_more: bool) {
         *self = Self {
@@ -79,8 +79,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn after(failures: usize, is_over: bool) -> Pace {
-        let mut pace = Pace::default();
+    fn after(failures: usize, is_over: bool) -> PushPace {
+        let mut pace = PushPace::default();
         for _ in 0..failures {
             pace.fail(is_over, None);
         }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_receiver_is_not_asked_before_it_wants_to_be() {
-        let mut pace = Pace::default();
+        let mut pace = PushPace::default();
         pace.fail(false, Some(Duration::from_secs(4)));
         for is_over in [false, true] {
             assert_eq!(pace.pause(is_over), Duration::from_secs(4));

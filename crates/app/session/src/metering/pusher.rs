@@ -2,7 +2,7 @@
 //! accept them.
 //!
 //! The observer adds snapshots through a [`Queue`], which never blocks. The thread sends waiting
-//! snapshots in batches, with the pauses of its [`Pace`]. A request's snapshots are copied while
+//! snapshots in batches, with the pauses of its [`PushPace`]. A request's snapshots are copied while
 //! the lock is held and sent afterwards, so the observer never waits for a receiver.
 //! [`LastPusher::finish`] waits for the last figures, for a limited time.
 //!
@@ -16,7 +16,7 @@
 
 use super::LOOK_EVERY;
 use super::backlog::{SnapshotBacklog, SnapshotBatch};
-use super::pace::Pace;
+use super::pace::PushPace;
 use super::receiver::{Receiver, Sent};
 use drumfire_metrics::Snapshot;
 use drumfire_net::{Clock, yield_to_others};
@@ -50,7 +50,7 @@ struct Shared {
 struct State {
     backlog: SnapshotBacklog,
     losses: Losses,
-    pace: Pace,
+    pace: PushPace,
     /// The time of the last answer, from which the pause before the next request counts.
     answered: Nanos,
     /// The time before which the receiver wants no request.

@@ -688,19 +688,19 @@ mod tests {
     use std::io;
 
     #[derive(Debug)]
-    struct Nothing;
+    struct EmptyMachine;
 
-    impl Environment for Nothing {
+    impl Environment for EmptyMachine {
         fn read(&self, _: &str) -> io::Result<Vec<u8>> {
             Err(io::Error::from_raw_os_error(2))
         }
     }
 
-    impl Host for Nothing {}
+    impl Host for EmptyMachine {}
 
     fn read(words: &[&str]) -> Result<Options, String> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let line = parse(&words, &Nothing)?;
+        let line = parse(&words, &EmptyMachine)?;
         let mut options = Options::default();
         apply(&line, &mut options)?;
         Ok(options)

@@ -403,26 +403,26 @@ mod tests {
     use drumfire_units::Nanos;
 
     #[derive(Debug)]
-    struct One(&'static str);
+    struct OneVariable(&'static str);
 
     /// A file with bytes that are not UTF-8.
     #[derive(Debug)]
-    struct Bytes(&'static [u8]);
+    struct BytesFile(&'static [u8]);
 
-    impl Environment for Bytes {
+    impl Environment for BytesFile {
         fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
             Ok(self.0.to_vec())
         }
     }
 
-    impl Host for Bytes {}
+    impl Host for BytesFile {}
 
     #[test]
     fn what_is_no_text_is_one_in_json_alone() {
         let load = |name: &str, bytes| {
             let mut options = Options::of_config();
             name.clone_into(&mut options.config);
-            apply(&Bytes(bytes), &mut options).map(|()| options.name)
+            apply(&BytesFile(bytes), &mut options).map(|()| options.name)
         };
         let json = load("c.json", b"{\"name\": \"caf\xe9 \\ud800\"}");
         assert_eq!(json.as_deref(), Ok("caf\u{fffd} \u{fffd}"));
@@ -432,18 +432,18 @@ mod tests {
         }
     }
 
-    impl Environment for One {
+    impl Environment for OneVariable {
         fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
             Ok(self.0.as_bytes().to_vec())
         }
     }
 
-    impl Host for One {}
+    impl Host for OneVariable {}
 
     fn load(name: &str, text: &'static str) -> Result<Options, String> {
         let mut options = Options::of_config();
         name.clone_into(&mut options.config);
-        apply(&One(text), &mut options)?;
+        apply(&OneVariable(text), &mut options)?;
         Ok(options)
     }
 

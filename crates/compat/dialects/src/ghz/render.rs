@@ -14,7 +14,7 @@ use super::report::{End, Report};
 use super::result::{CallResult, NameResolver, Peer, Since, Socket};
 use super::settings::Settings;
 use super::setup::{GivenData, GivenMetadata};
-use super::tally::{Tally, Timed};
+use super::tally::{Tally, TimedCalls};
 use super::target;
 use crate::Spool;
 use crate::grammar::go_json::Indent;
@@ -66,8 +66,8 @@ impl Presentation {
         }
         let options = &options;
         let timed = match options.count_errors {
-            true => Timed::All,
-            false => Timed::Successes,
+            true => TimedCalls::All,
+            false => TimedCalls::Successes,
         };
         let total = plan.first().stop.requests.unwrap_or(0);
         let origin = &plan.first().requests[0].url.origin;

@@ -23,7 +23,7 @@ const SPANS: u64 = 10;
 
 /// Which results count as times. The average includes all results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Timed {
+pub(super) enum TimedCalls {
     /// Successes.
     Successes,
     /// All results (`--count-errors`).
@@ -33,7 +33,7 @@ pub(super) enum Timed {
 /// The sums during the run.
 #[derive(Debug)]
 pub(super) struct Tally {
-    timed: Timed,
+    timed: TimedCalls,
     /// The number of results that are still to be skipped.
     skip: u64,
     pub(super) count: u64,
@@ -60,7 +60,7 @@ pub(super) struct HistogramBucket {
 }
 
 impl Tally {
-    pub(super) fn new(timed: Timed, skip: u64) -> Self {
+    pub(super) fn new(timed: TimedCalls, skip: u64) -> Self {
         Self {
             timed,
             skip,
@@ -90,7 +90,7 @@ impl Tally {
         if !result.is_ok() {
             self.record_error(&result.error);
         }
-        if result.is_ok() || self.timed == Timed::All {
+        if result.is_ok() || self.timed == TimedCalls::All {
             self.record_time(result.latency);
         }
         true
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     fn tally(times: &[u64]) -> Tally {
-        let mut tally = Tally::new(Timed::Successes, 0);
+        let mut tally = Tally::new(TimedCalls::Successes, 0);
         for time in times {
             tally.record(&result(*time, 0));
         }
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_first_are_left_out_and_errors_count_in_the_average() {
-        let mut tally = Tally::new(Timed::Successes, 2);
+        let mut tally = Tally::new(TimedCalls::Successes, 2);
         for (time, code) in [(1, 0), (2, 0), (30, 0), (10, 13)] {
             tally.record(&result(time, code));
         }
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn more_results_than_are_kept_all_count() {
-        let mut tally = Tally::new(Timed::Successes, 0);
+        let mut tally = Tally::new(TimedCalls::Successes, 0);
         let many = EXACT_MAX as u64 + 1_000;
         for time in 0..many {
             tally.record(&result(1_000_000 + time, 0));

@@ -83,7 +83,7 @@ impl Default for Args {
 }
 
 /// Stores a value.
-type Set = fn(&mut Args, &str) -> Result<(), BadValue>;
+type SetOption = fn(&mut Args, &str) -> Result<(), BadValue>;
 
 /// A row of the table.
 const fn row(
@@ -91,7 +91,7 @@ const fn row(
     kind: Kind,
     default: &'static str,
     help: &'static str,
-    set: Set,
+    set: SetOption,
 ) -> Flag<Args> {
     Flag {
         name,

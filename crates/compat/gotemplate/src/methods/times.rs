@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
-use crate::time::{self, Moment, civil, duration, layout, month_name, weekday_name};
+use crate::time::{self, GoTime, civil, duration, layout, month_name, weekday_name};
 use crate::value::{IntKind, Value};
 use std::rc::Rc;
 
@@ -105,7 +105,7 @@ const fn bits(args: &[Value]) -> i64 {
 }
 
 /// An argument whose type is already checked to be a time.
-fn moment(args: &[Value], n: usize) -> &Moment {
+fn moment(args: &[Value], n: usize) -> &GoTime {
     match args.get(n) {
         Some(Value::Time(moment)) => moment,
         _ => unreachable!("the signature asks for a time"),
@@ -129,7 +129,7 @@ fn unix(args: &[Value], nanos_per_unit: i64) -> Value {
 
 fn place(call: &Call<'_>, args: &[Value], place: &str) -> Value {
     let moment = moment(args, 0);
-    let moved = Moment::from_unix(&*call.env, moment.unix_seconds, moment.nanos, place);
+    let moved = GoTime::from_unix(&*call.env, moment.unix_seconds, moment.nanos, place);
     Value::Time(Rc::new(moved))
 }
 

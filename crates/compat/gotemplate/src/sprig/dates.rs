@@ -4,7 +4,7 @@ use super::arguments::text;
 use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
-use crate::time::{Moment, duration, layout, parse};
+use crate::time::{GoTime, duration, layout, parse};
 use crate::value::{IntKind, Value};
 use std::rc::Rc;
 
@@ -45,10 +45,10 @@ pub(super) const FUNCTIONS: &[Row] = &[
         )?))
     }),
     ("must_date_modify", "st", must_date_modify),
-    ("now", "", |call, _| Ok(time(Moment::now(call.env)))),
+    ("now", "", |call, _| Ok(time(GoTime::now(call.env)))),
     ("toDate", "ss", |call, args| {
         let read = parse::parse(&*call.env, text(args, 0), text(args, 1));
-        Ok(time(read.unwrap_or_else(|_| Moment::zero())))
+        Ok(time(read.unwrap_or_else(|_| GoTime::zero())))
     }),
     ("unixEpoch", "t", |call, args| {
         let seconds = match &args[0] {
@@ -59,31 +59,31 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-fn time(moment: Moment) -> Value {
+fn time(moment: GoTime) -> Value {
     Value::Time(Rc::new(moment))
 }
 
 /// A time, or an integer as seconds since 1970; any other value is the current time.
-fn moment(call: &mut Call<'_>, value: &Value) -> Moment {
+fn moment(call: &mut Call<'_>, value: &Value) -> GoTime {
     match value {
         Value::Time(moment) => (**moment).clone(),
         Value::Int(IntKind::Int | IntKind::Int64 | IntKind::Int32, seconds) => {
-            Moment::from_unix(&*call.env, *seconds, 0, "Local")
+            GoTime::from_unix(&*call.env, *seconds, 0, "Local")
         }
-        _ => Moment::now(call.env),
+        _ => GoTime::now(call.env),
     }
 }
 
 fn format(call: &mut Call<'_>, form: &str, value: &Value, place: &str) -> Result<Value, Fault> {
     call.work(form.len())?;
     let moment = moment(call, value);
-    let shown = Moment::from_unix(&*call.env, moment.unix_seconds, moment.nanos, place);
+    let shown = GoTime::from_unix(&*call.env, moment.unix_seconds, moment.nanos, place);
     call.text(layout::format(&shown, form))
 }
 
 fn ago(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let then = moment(call, &args[0]);
-    let nanos = Moment::now(call.env).since(&then);
+    let nanos = GoTime::now(call.env).since(&then);
     // Round to whole seconds, halves away from zero.
     let second = 1_000_000_000;
     let rounded = (nanos.saturating_add(nanos.signum() * second / 2)) / second * second;
@@ -116,7 +116,7 @@ fn duration_round(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let nanos = match &args[0] {
         Value::Str(text) => duration::parse(text).unwrap_or(0),
         Value::Int(IntKind::Int64, nanos) => *nanos,
-        Value::Time(moment) => Moment::now(call.env).since(moment),
+        Value::Time(moment) => GoTime::now(call.env).since(moment),
         _ => 0,
     };
     let magnitude = nanos.unsigned_abs();

@@ -1,6 +1,6 @@
 //! Layouts: the format of a time is given by the reference time in that format.
 
-use super::{MONTHS, Moment, WEEKDAYS};
+use super::{GoTime, MONTHS, WEEKDAYS};
 use std::fmt::Write as _;
 
 /// A part of a layout that is replaced by a part of a time.
@@ -139,7 +139,7 @@ fn fraction_at(rest: &str) -> Option<(Part, usize)> {
 }
 
 /// Formats a moment with a layout.
-pub(crate) fn format(moment: &Moment, layout: &str) -> String {
+pub(crate) fn format(moment: &GoTime, layout: &str) -> String {
     let mut out = String::with_capacity(layout.len() + 8);
     let mut rest = layout;
     while !rest.is_empty() {
@@ -153,7 +153,7 @@ pub(crate) fn format(moment: &Moment, layout: &str) -> String {
     out
 }
 
-fn write_part(out: &mut String, moment: &Moment, part: Part) {
+fn write_part(out: &mut String, moment: &GoTime, part: Part) {
     let civil = moment.civil();
     let hour12 = match civil.hour % 12 {
         0 => 12,
@@ -229,7 +229,7 @@ fn fraction(out: &mut String, nanos: u32, (digits, trims, mark): (usize, bool, c
     ));
 }
 
-fn write_offset(out: &mut String, moment: &Moment, (z, colons, fields): (bool, bool, u8)) {
+fn write_offset(out: &mut String, moment: &GoTime, (z, colons, fields): (bool, bool, u8)) {
     if z && moment.offset_seconds == 0 {
         out.push('Z');
         return;

@@ -1,7 +1,7 @@
 //! Parses times with a layout.
 
 use super::layout::{Pad, Part, next_part};
-use super::{MONTHS, Moment, WEEKDAYS, civil};
+use super::{GoTime, MONTHS, WEEKDAYS, civil};
 use crate::env::Env;
 use crate::quote::quoted;
 
@@ -22,7 +22,7 @@ struct Fields {
 }
 
 /// Parses a time, in the local zone unless the text has a zone. The error message is Go's.
-pub(crate) fn parse(env: &dyn Env, layout: &str, text: &str) -> Result<Moment, String> {
+pub(crate) fn parse(env: &dyn Env, layout: &str, text: &str) -> Result<GoTime, String> {
     let mut fields = Fields::default();
     let (mut form, mut rest) = (layout, text);
     loop {
@@ -38,8 +38,8 @@ pub(crate) fn parse(env: &dyn Env, layout: &str, text: &str) -> Result<Moment, S
         };
         rest = match fields.read(part, rest, after) {
             Ok(rest) => rest,
-            Err(Problem::Shape) => return Err(mismatch(layout, text, element, rest)),
-            Err(Problem::Range(what)) => {
+            Err(TimeProblem::Shape) => return Err(mismatch(layout, text, element, rest)),
+            Err(TimeProblem::Range(what)) => {
                 return Err(format!(
                     "parsing time {}: {what} out of range",
                     quoted(text)
@@ -80,13 +80,13 @@ fn skip<'t>(mut text: &'t str, mut literal: &str) -> Option<&'t str> {
     Some(text)
 }
 
-enum Problem {
+enum TimeProblem {
     Shape,
     Range(&'static str),
 }
 
 impl Fields {
-    fn read<'t>(&mut self, part: Part, text: &'t str, after: &str) -> Result<&'t str, Problem> {
+    fn read<'t>(&mut self, part: Part, text: &'t str, after: &str) -> Result<&'t str, TimeProblem> {
         match part {
             Part::AmPm { upper } => self.am_pm(text, upper),
             Part::Day(pad) => {
@@ -102,7 +102,7 @@ impl Fields {
                 let (month, rest) = number(text, pad)?;
                 self.month = Some(month);
                 if !(1..=12).contains(&month) {
-                    return Err(Problem::Range("month"));
+                    return Err(TimeProblem::Range("month"));
                 }
                 Ok(rest)
             }
@@ -139,17 +139,17 @@ impl Fields {
         text: &'t str,
         pad: Pad,
         field: impl FnOnce(&mut Self) -> (&mut i64, i64, &'static str),
-    ) -> Result<&'t str, Problem> {
+    ) -> Result<&'t str, TimeProblem> {
         let (value, rest) = number(text, pad)?;
         let (field, end, what) = field(self);
         *field = value;
         match value < end {
             true => Ok(rest),
-            false => Err(Problem::Range(what)),
+            false => Err(TimeProblem::Range(what)),
         }
     }
 
-    fn year<'t>(&mut self, text: &'t str, width: usize) -> Result<&'t str, Problem> {
+    fn year<'t>(&mut self, text: &'t str, width: usize) -> Result<&'t str, TimeProblem> {
         let (year, rest) = digits(text, width, width)?;
         self.year = match (width, year) {
             (4, year) => year,
@@ -159,12 +159,12 @@ impl Fields {
         Ok(rest)
     }
 
-    fn am_pm<'t>(&mut self, text: &'t str, upper: bool) -> Result<&'t str, Problem> {
-        let (word, rest) = text.split_at_checked(2).ok_or(Problem::Shape)?;
+    fn am_pm<'t>(&mut self, text: &'t str, upper: bool) -> Result<&'t str, TimeProblem> {
+        let (word, rest) = text.split_at_checked(2).ok_or(TimeProblem::Shape)?;
         self.afternoon = Some(match (word, upper) {
             ("AM", true) | ("am", false) => false,
             ("PM", true) | ("pm", false) => true,
-            _ => return Err(Problem::Shape),
+            _ => return Err(TimeProblem::Shape),
         });
         Ok(rest)
     }
@@ -174,9 +174,13 @@ impl Fields {
         text: &'t str,
         count: usize,
         trims: bool,
-    ) -> Result<&'t str, Problem> {
+    ) -> Result<&'t str, TimeProblem> {
         let Some(behind) = text.strip_prefix(['.', ',']) else {
-            return if trims { Ok(text) } else { Err(Problem::Shape) };
+            return if trims {
+                Ok(text)
+            } else {
+                Err(TimeProblem::Shape)
+            };
         };
         let available = behind.len()
             - behind
@@ -184,14 +188,18 @@ impl Fields {
                 .len();
         let taken = if trims { available.min(9) } else { count };
         if available < taken || available == 0 {
-            return if trims { Ok(text) } else { Err(Problem::Shape) };
+            return if trims {
+                Ok(text)
+            } else {
+                Err(TimeProblem::Shape)
+            };
         }
         let padded: String = behind[..taken]
             .chars()
             .chain("000000000".chars())
             .take(9)
             .collect();
-        self.nanos = padded.parse().map_err(|_| Problem::Shape)?;
+        self.nanos = padded.parse().map_err(|_| TimeProblem::Shape)?;
         Ok(&behind[if trims { available } else { taken }..])
     }
 
@@ -199,7 +207,7 @@ impl Fields {
         &mut self,
         text: &'t str,
         (z, colons, fields): (bool, bool, u8),
-    ) -> Result<&'t str, Problem> {
+    ) -> Result<&'t str, TimeProblem> {
         if z && let Some(rest) = text.strip_prefix('Z') {
             self.offset = Some(0);
             self.zone = Some("UTC".to_owned());
@@ -208,7 +216,7 @@ impl Fields {
         let sign = match text.as_bytes().first() {
             Some(b'+') => 1,
             Some(b'-') => -1,
-            _ => return Err(Problem::Shape),
+            _ => return Err(TimeProblem::Shape),
         };
         let mut rest = &text[1..];
         let mut seconds = 0;
@@ -218,11 +226,11 @@ impl Fields {
             .enumerate()
         {
             if n > 0 && colons {
-                rest = rest.strip_prefix(':').ok_or(Problem::Shape)?;
+                rest = rest.strip_prefix(':').ok_or(TimeProblem::Shape)?;
             }
             let (value, after) = digits(rest, 2, 2)?;
             if value > if unit == 3600 { 24 } else { 59 } {
-                return Err(Problem::Range("time zone offset"));
+                return Err(TimeProblem::Range("time zone offset"));
             }
             seconds += i32::try_from(value).unwrap_or(0) * unit;
             rest = after;
@@ -232,19 +240,19 @@ impl Fields {
     }
 
     /// Three to five capital letters. The abbreviation's offset is unknown, so the zone is UTC.
-    fn zone<'t>(&mut self, text: &'t str) -> Result<&'t str, Problem> {
+    fn zone<'t>(&mut self, text: &'t str) -> Result<&'t str, TimeProblem> {
         let length = text.len()
             - text
                 .trim_start_matches(|c: char| c.is_ascii_uppercase())
                 .len();
         if !(3..=5).contains(&length) {
-            return Err(Problem::Shape);
+            return Err(TimeProblem::Shape);
         }
         self.zone = Some(text[..length].to_owned());
         Ok(&text[length..])
     }
 
-    fn moment(self, env: &dyn Env) -> Result<Moment, &'static str> {
+    fn moment(self, env: &dyn Env) -> Result<GoTime, &'static str> {
         let hour = match self.afternoon {
             Some(true) if self.hour < 12 => self.hour + 12,
             Some(false) if self.hour == 12 => 0,
@@ -262,24 +270,24 @@ impl Fields {
         if let Some(offset) = self.offset {
             let name = self.zone.unwrap_or_default();
             let unix = shown - i64::from(offset);
-            let local = Moment::from_unix(env, unix, self.nanos, "Local");
+            let local = GoTime::from_unix(env, unix, self.nanos, "Local");
             if local.offset_seconds == offset
                 && (name.is_empty() || name == *local.abbreviation)
                 && offset != 0
             {
                 return Ok(local);
             }
-            return Ok(Moment::at_offset(unix, self.nanos, offset, &name));
+            return Ok(GoTime::at_offset(unix, self.nanos, offset, &name));
         }
         if let Some(zone) = self.zone {
-            return Ok(Moment::at_offset(shown, self.nanos, 0, &zone));
+            return Ok(GoTime::at_offset(shown, self.nanos, 0, &zone));
         }
         // The offset depends on the moment, and the moment on the offset: two guesses.
-        let guess = Moment::from_unix(env, shown, self.nanos, "Local");
+        let guess = GoTime::from_unix(env, shown, self.nanos, "Local");
         let unix = shown - i64::from(guess.offset_seconds);
-        let better = Moment::from_unix(env, unix, self.nanos, "Local");
+        let better = GoTime::from_unix(env, unix, self.nanos, "Local");
         let unix = shown - i64::from(better.offset_seconds);
-        Ok(Moment::from_unix(env, unix, self.nanos, "Local"))
+        Ok(GoTime::from_unix(env, unix, self.nanos, "Local"))
     }
 }
 
@@ -291,25 +299,25 @@ fn spaced(text: &str, pad: Pad) -> &str {
 }
 
 /// One or two digits; exactly two if the layout has a zero.
-fn number(text: &str, pad: Pad) -> Result<(i64, &str), Problem> {
+fn number(text: &str, pad: Pad) -> Result<(i64, &str), TimeProblem> {
     digits(text, if pad == Pad::Zero { 2 } else { 1 }, 2)
 }
 
-fn digits(text: &str, least: usize, most: usize) -> Result<(i64, &str), Problem> {
+fn digits(text: &str, least: usize, most: usize) -> Result<(i64, &str), TimeProblem> {
     let available = text
         .bytes()
         .take(most)
         .take_while(u8::is_ascii_digit)
         .count();
     if available < least {
-        return Err(Problem::Shape);
+        return Err(TimeProblem::Shape);
     }
     let (digits, rest) = text.split_at(available);
-    let value = digits.parse().map_err(|_| Problem::Shape)?;
+    let value = digits.parse().map_err(|_| TimeProblem::Shape)?;
     Ok((value, rest))
 }
 
-fn name<'t>(names: &[&str], text: &'t str, long: bool) -> Result<(i64, &'t str), Problem> {
+fn name<'t>(names: &[&str], text: &'t str, long: bool) -> Result<(i64, &'t str), TimeProblem> {
     for (index, name) in (0..).zip(names) {
         let name = if long { name } else { &name[..3] };
         let Some(start) = text.get(..name.len()) else {
@@ -319,5 +327,5 @@ fn name<'t>(names: &[&str], text: &'t str, long: bool) -> Result<(i64, &'t str),
             return Ok((index, &text[name.len()..]));
         }
     }
-    Err(Problem::Shape)
+    Err(TimeProblem::Shape)
 }

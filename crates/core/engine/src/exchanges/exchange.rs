@@ -93,12 +93,12 @@ pub(super) struct Exchange {
     /// The state of the user, lent until the exchange is over.
     pub(super) user_state: UserState,
     /// The facts of the exchange's failures; `None` if this state has had none.
-    failed: Option<Box<Failed>>,
+    failed: Option<Box<FailedBefore>>,
 }
 
 /// The facts of an exchange's failures; reused by the next exchange with the state.
 #[derive(Debug, Default)]
-struct Failed {
+struct FailedBefore {
     /// The detail of the end, or, if `first` is set, the detail of the first failure.
     detail: Option<Box<Detail>>,
     /// The outcome of the failure after which the request is to be sent again, until a connection

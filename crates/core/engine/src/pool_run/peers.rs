@@ -7,7 +7,7 @@
 //! without peers, all of this does nothing: it sees no offers, and the pool is over and deserted as
 //! soon as its own part is.
 
-use crate::demand::{Demand, Lent, Offer, Returned, Room};
+use crate::demand::{Demand, Lent, Returned, Room, WorkOffer};
 use crate::handover::Member;
 use crate::limits::ORDERS_WITHIN;
 use drumfire_units::Nanos;
@@ -85,7 +85,7 @@ impl PoolPeers {
     pub(super) fn rest(
         &mut self,
         demand: &mut Demand,
-        offer: Offer,
+        offer: WorkOffer,
         room: Room,
         now: Nanos,
     ) -> Nanos {

@@ -95,7 +95,7 @@ impl PoolCrew {
 }
 
 /// A thread's work: makes a driver and a worker, and runs the worker to its end.
-pub(crate) type Work<'a> = Box<dyn FnOnce(Post) -> Result<(), RunError> + Send + 'a>;
+pub(crate) type WorkerTask<'a> = Box<dyn FnOnce(Post) -> Result<(), RunError> + Send + 'a>;
 
 /// One worker's part of `count` items dealt out in turn.
 fn part(count: u32, shard: Shard) -> u32 {
@@ -219,7 +219,7 @@ impl FirstFailure {
 /// The first error of a worker or of its thread.
 pub(crate) fn conduct(
     mut collector: Collector,
-    crew: Vec<(Shard, (Control, Work<'_>))>,
+    crew: Vec<(Shard, (Control, WorkerTask<'_>))>,
     prepared: &Prepared,
     observer: &mut dyn FnMut(RunEvent),
 ) -> Result<Arc<Summary>, RunError> {

@@ -5,7 +5,7 @@
 //! with a plan whose workers help each other, since a hand-over depends on real time.
 
 use super::collect::Collector;
-use super::crew::{PoolCrew, Post, Work, conduct, worker};
+use super::crew::{PoolCrew, Post, WorkerTask, conduct, worker};
 use super::{RunError, Shares};
 use crate::Control;
 use crate::channel::Message;
@@ -46,7 +46,7 @@ pub fn run_over<I: Io + Send>(
             reporter.send(Message::Begun { unix_ns: None });
             worker.run().map_err(RunError::Driver)
         };
-        (control, Box::new(work) as Work<'_>)
+        (control, Box::new(work) as WorkerTask<'_>)
     };
     let crew = shares.shards().zip(drivers.into_iter().map(work)).collect();
     let mut collector = Collector::new(info, prepared.plan.thresholds());

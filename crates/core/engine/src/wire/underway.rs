@@ -43,7 +43,7 @@ pub(crate) enum Phase {
 
 /// The position of one exchange.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Assignment {
+pub(crate) struct SlotOfExchange {
     /// The share to which the exchange was submitted.
     share: ShareId,
     /// The slot that carries the exchange.
@@ -52,7 +52,7 @@ pub(crate) struct Assignment {
     pub(crate) phase: Phase,
 }
 
-impl Assignment {
+impl SlotOfExchange {
     const NONE: Self = Self {
         share: ShareId(0),
         slot: Slot(0),
@@ -79,14 +79,14 @@ impl Assignment {
 
 /// The assignments of a pool's exchanges, by their ids.
 #[derive(Debug, Default)]
-pub(crate) struct Underway(Vec<Assignment>);
+pub(crate) struct Underway(Vec<SlotOfExchange>);
 
 impl Underway {
     /// Makes room for an exchange's assignment.
     #[inline]
     pub(crate) fn admit(&mut self, id: ExchangeId) {
         if self.0.len() <= id.index() {
-            self.0.resize(id.index() + 1, Assignment::NONE);
+            self.0.resize(id.index() + 1, SlotOfExchange::NONE);
         }
     }
 
@@ -108,17 +108,17 @@ impl Underway {
 
     #[inline]
     fn set(&mut self, id: ExchangeId, share: ShareId, slot: Slot, phase: Phase) {
-        self.0[id.index()] = Assignment { share, slot, phase };
+        self.0[id.index()] = SlotOfExchange { share, slot, phase };
     }
 
     /// An exchange's assignment.
     #[inline]
-    pub(crate) fn get(&self, id: ExchangeId) -> Assignment {
+    pub(crate) fn get(&self, id: ExchangeId) -> SlotOfExchange {
         self.0[id.index()]
     }
 
     /// Clears the exchange's assignment, and returns it.
-    pub(crate) fn take_assignment(&mut self, id: ExchangeId) -> Assignment {
+    pub(crate) fn take_assignment(&mut self, id: ExchangeId) -> SlotOfExchange {
         let assignment = self.get(id);
         self.clear(id);
         assignment

@@ -15,7 +15,7 @@ pub(super) enum Found {
     Head {
         token: u32,
         status: u16,
-        list: List,
+        list: FoundList,
         end: bool,
     },
     /// This many bytes of the input, which end where the consumed input ends.
@@ -26,7 +26,7 @@ pub(super) enum Found {
     },
     Trailers {
         token: u32,
-        list: List,
+        list: FoundList,
     },
     /// For the reason that [`super::shared::Shared::failure`] returns.
     StreamFailed {
@@ -54,9 +54,9 @@ const _: () = assert!(size_of::<Option<Found>>() <= 16, "it fits two registers")
 /// A single number, because a tag and a place are written by two stores and read by one load, which
 /// waits for both (store forwarding) once for each response.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct List(u16);
+pub(super) struct FoundList(u16);
 
-impl List {
+impl FoundList {
     /// The list that the last decoded block has filled.
     pub(super) const DECODED: Self = Self(u16::MAX);
 

@@ -4,7 +4,7 @@
 //! the table would differ from the server's, and every later head would be wrong (RFC 9113 section
 //! 4.3).
 
-use super::found::{Found, List};
+use super::found::{Found, FoundList};
 use super::shared::Shared;
 use crate::frame::{FrameHeader, flag, kind, number_31};
 use crate::hpack::Decoder;
@@ -96,7 +96,7 @@ impl Heads {
 
     /// The fields that were found, which are valid until another block is read.
     #[inline]
-    pub(super) fn headers(&self, list: List) -> Headers<'_> {
+    pub(super) fn headers(&self, list: FoundList) -> Headers<'_> {
         match list.place() {
             None => self.fields.headers(),
             Some(place) => Headers::new(self.memory.list(place)),
@@ -201,7 +201,7 @@ impl Heads {
             Some((verdict, list)) => (Ok(verdict), list),
             None => {
                 let limits = &shared.settings.limits;
-                (self.decode(bytes, role, limits)?, List::DECODED)
+                (self.decode(bytes, role, limits)?, FoundList::DECODED)
             }
         };
         shared.progress();
@@ -253,7 +253,11 @@ impl Heads {
     /// The status and the fields of a remembered head of a final response, if the response may have
     /// a body of this length.
     #[inline(always)]
-    pub(super) fn recall_whole(&mut self, block: &[u8], body_bytes: usize) -> Option<(u16, List)> {
+    pub(super) fn recall_whole(
+        &mut self,
+        block: &[u8],
+        body_bytes: usize,
+    ) -> Option<(u16, FoundList)> {
         let (verdict, list) = self.recall(block, Role::Head)?;
         let declared = verdict.content_length.unwrap_or(body_bytes as u64);
         let has_body = !matches!(verdict.status, 100..=199 | 204 | 304);
@@ -262,9 +266,9 @@ impl Heads {
 
     /// The meaning of a remembered block.
     #[inline(always)]
-    pub(super) fn recall(&mut self, block: &[u8], role: Role) -> Option<(Verdict, List)> {
+    pub(super) fn recall(&mut self, block: &[u8], role: Role) -> Option<(Verdict, FoundList)> {
         let at = self.memory.recall(block, role, self.decoder.epoch())?;
-        Some((self.memory.verdict(at), List::remembered(at as u8)))
+        Some((self.memory.verdict(at), FoundList::remembered(at as u8)))
     }
 
     /// Handles a block on a stream that is not open.
@@ -314,7 +318,7 @@ fn go_on(
     index: Index,
     role: Role,
     verdict: Verdict,
-    list: List,
+    list: FoundList,
     end: bool,
 ) -> Result<Found, StreamError> {
     match role {
@@ -329,7 +333,7 @@ fn head(
     shared: &mut Shared,
     index: Index,
     verdict: Verdict,
-    list: List,
+    list: FoundList,
     end: bool,
 ) -> Result<Found, StreamError> {
     let Verdict {
@@ -387,7 +391,7 @@ fn interim(
 fn trailers(
     shared: &mut Shared,
     index: Index,
-    list: List,
+    list: FoundList,
     end: bool,
 ) -> Result<Found, StreamError> {
     if !end {

@@ -44,7 +44,7 @@ pub(super) enum Shape {
 }
 
 /// The residuals of a series for one fitted form.
-pub(super) struct Rest {
+pub(super) struct Residual {
     pub(super) values: Vec<f64>,
     /// The shortfall of n times their correlation relative to the noise: residuals are less
     /// correlated than their series (Kendall 1954; Marriott and Pope 1954).
@@ -101,31 +101,31 @@ pub(super) fn parts(values: &[f64], count: usize, of: fn(&[f64]) -> f64) -> Vec<
 
 /// The residuals of a series for the best fit of each form: a line, a curve, a bent line, one step
 /// and two.
-pub(super) fn rests(values: &[f64]) -> [Rest; 6] {
+pub(super) fn rests(values: &[f64]) -> [Residual; 6] {
     let bend = |bend| {
         let place = best_bend(values, bend).place;
-        Rest {
+        Residual {
             values: rest_on(values, &bend.times(place, values.len())),
             bias: PLACE_BIAS,
         }
     };
     let [one, two] = steps(values);
     [
-        Rest {
+        Residual {
             values: line_rest(values),
             bias: LINE_BIAS,
         },
-        Rest {
+        Residual {
             values: curve_rest(values),
             bias: CURVE_BIAS,
         },
         bend(Bend::From),
         bend(Bend::Until),
-        Rest {
+        Residual {
             values: levels_rest(values, &one.places[..1]),
             bias: PLACE_BIAS,
         },
-        Rest {
+        Residual {
             values: levels_rest(values, &two.places),
             bias: PLACES_BIAS,
         },

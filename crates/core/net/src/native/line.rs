@@ -45,7 +45,7 @@ impl Line {
         Some(PlainSocket {
             fd: self.fd.as_ref()?,
             ending: self.ending,
-            stamping: stamps.map(|stamps| Stamping {
+            stamping: stamps.map(|stamps| LineStamps {
                 stamps,
                 sends,
                 clock,
@@ -76,11 +76,11 @@ impl Line {
 pub(super) struct PlainSocket<'a> {
     fd: &'a OwnedFd,
     ending: bool,
-    stamping: Option<Stamping<'a>>,
+    stamping: Option<LineStamps<'a>>,
 }
 
 /// The time stamps of a socket.
-struct Stamping<'a> {
+struct LineStamps<'a> {
     stamps: &'a mut Stamps,
     /// The socket's sends, if departures are stamped.
     sends: Option<&'a mut Sends>,
@@ -123,7 +123,7 @@ impl Carrier for PlainSocket<'_> {
 impl PlainSocket<'_> {
     /// Receives bytes to discard.
     pub(super) fn discard(self, scratch: &mut [u8]) -> Result<Received, IoError> {
-        if let Some(Stamping { stamps, clock, .. }) = self.stamping {
+        if let Some(LineStamps { stamps, clock, .. }) = self.stamping {
             return stamps.receive(self.fd, scratch, socket::DISCARD, clock);
         }
         let room = scratch.len();
@@ -133,7 +133,7 @@ impl PlainSocket<'_> {
 
     /// The departure of the last request that was begun.
     pub(super) fn departure(self) -> Option<Nanos> {
-        let Stamping {
+        let LineStamps {
             stamps,
             sends,
             clock,

@@ -125,7 +125,7 @@ fn parse(text: &str, is: Is, pools: &[&str]) -> Result<Threshold, ThresholdError
         false => metric,
     };
     let bound = bound(&mut scan, &metric)?;
-    let Tail { window, role } = tail(&mut scan, is)?;
+    let WindowAndRole { window, role } = tail(&mut scan, is)?;
     Ok(Threshold {
         expression: text.trim().to_owned(),
         metric,
@@ -676,14 +676,14 @@ fn per_second(text: &str) -> Option<f64> {
 }
 
 /// The part of a threshold after the bound.
-struct Tail {
+struct WindowAndRole {
     window: Option<Nanos>,
     role: Role,
 }
 
 /// Parses `over 60s`, then `abort` if the text is a rule, then `after 10s` if it ends the run; or
 /// the end.
-fn tail(scan: &mut Scan<'_>, is: Is) -> Result<Tail, ThresholdError> {
+fn tail(scan: &mut Scan<'_>, is: Is) -> Result<WindowAndRole, ThresholdError> {
     let window = span_behind(
         "over",
         scan,
@@ -719,7 +719,7 @@ fn tail(scan: &mut Scan<'_>, is: Is) -> Result<Tail, ThresholdError> {
         Is::Rule if aborts => Role::Abort { after },
         Is::Rule => Role::Rule,
     };
-    Ok(Tail { window, role })
+    Ok(WindowAndRole { window, role })
 }
 
 /// A duration after a word; if another word follows, `None`, and nothing is consumed.

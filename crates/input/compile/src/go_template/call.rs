@@ -6,7 +6,7 @@
 use super::UUID_PLACE;
 use crate::Host;
 use drumfire_data::Random;
-use drumfire_gotemplate::{Moment, Object, Value};
+use drumfire_gotemplate::{GoTime, Object, Value};
 use drumfire_plan::RequestContext;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ impl CallVariables {
     fn timestamp(&self) -> Value {
         let seconds = self.unix(1_000_000_000);
         let zone = self.host.zone("Local", seconds);
-        let moment = Moment::shown(seconds, 0, zone);
+        let moment = GoTime::shown(seconds, 0, zone);
         moment.format("2006-01-02T15:04:05Z07:00").into()
     }
 

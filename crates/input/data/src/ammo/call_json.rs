@@ -5,7 +5,7 @@
 
 use super::batch::Batch;
 use super::json_line::{Mistake, step_with};
-use super::keyed::{Found, Keyed, Pairs, Text, keyed, pairs, text, value};
+use super::keyed::{Found, Keyed, Text, TextPairs, keyed, pairs, text, value};
 use super::step::Step;
 use crate::feed::JsonValues;
 use crate::json_tree::Repeated;
@@ -34,7 +34,7 @@ pub trait Calls: Send + Sync + fmt::Debug {
 #[derive(Default)]
 struct Call<'a> {
     call: Option<Cow<'a, str>>,
-    metadata: Option<Pairs<'a>>,
+    metadata: Option<TextPairs<'a>>,
     payload: Option<Value>,
     tag: Option<Cow<'a, str>>,
 }

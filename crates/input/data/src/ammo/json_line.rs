@@ -1,12 +1,12 @@
 //! `jsonline`: JSON objects one after the other, or an array of them.
 
 use super::batch::Batch;
-use super::keyed::{Found, Keyed, Pairs, Text, keyed, pairs, text};
+use super::keyed::{Found, Keyed, Text, TextPairs, keyed, pairs, text};
 use super::remark::Remark;
 use super::step::Step;
 use super::target::start_entry;
 use crate::feed::{JsonNext, JsonValues};
-use crate::json_tree::{Repeated, Tree};
+use crate::json_tree::{Repeated, TreeSeed};
 use drumfire_plan::{Header, Method};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
@@ -21,7 +21,7 @@ struct Request<'a> {
     uri: Option<Cow<'a, str>>,
     method: Option<Cow<'a, str>>,
     host: Option<Cow<'a, str>>,
-    headers: Option<Pairs<'a>>,
+    headers: Option<TextPairs<'a>>,
     body: Option<Body<'a>>,
     tag: Option<Cow<'a, str>>,
 }
@@ -101,11 +101,14 @@ impl<'de> Visitor<'de> for BodyVisitor<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Self::Value, A::Error> {
-        Tree(self.0).visit_seq(values).map(Body::Json).map(Some)
+        TreeSeed(self.0).visit_seq(values).map(Body::Json).map(Some)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
-        Tree(self.0).visit_map(entries).map(Body::Json).map(Some)
+        TreeSeed(self.0)
+            .visit_map(entries)
+            .map(Body::Json)
+            .map(Some)
     }
 }
 

@@ -5,7 +5,7 @@
 //! that are unknown or stand twice are collected, for notes.
 
 use super::remark::Remark;
-use crate::json_tree::{Repeated, Tree};
+use crate::json_tree::{Repeated, TreeSeed};
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -56,18 +56,18 @@ pub(super) fn value<'de, A: MapAccess<'de>>(
     entries: &mut A,
     repeated: &mut Repeated,
 ) -> Result<Option<Value>, A::Error> {
-    let value = entries.next_value_seed(Tree(repeated))?;
+    let value = entries.next_value_seed(TreeSeed(repeated))?;
     Ok(Some(value).filter(|value| !value.is_null()))
 }
 
 /// An object of texts behind a key, by name. A value that is null is empty.
-pub(super) type Pairs<'a> = BTreeMap<Text<'a>, Option<Text<'a>>>;
+pub(super) type TextPairs<'a> = BTreeMap<Text<'a>, Option<Text<'a>>>;
 
 /// The object of texts behind a key; `None` for null.
 pub(super) fn pairs<'de, A: MapAccess<'de>>(
     entries: &mut A,
     repeated: &mut Repeated,
-) -> Result<Option<Pairs<'de>>, A::Error> {
+) -> Result<Option<TextPairs<'de>>, A::Error> {
     entries.next_value_seed(PairsVisitor(repeated))
 }
 
@@ -75,7 +75,7 @@ pub(super) fn pairs<'de, A: MapAccess<'de>>(
 struct PairsVisitor<'a>(&'a mut Repeated);
 
 impl<'de> DeserializeSeed<'de> for PairsVisitor<'_> {
-    type Value = Option<Pairs<'de>>;
+    type Value = Option<TextPairs<'de>>;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
         json.deserialize_any(self)
@@ -83,7 +83,7 @@ impl<'de> DeserializeSeed<'de> for PairsVisitor<'_> {
 }
 
 impl<'de> Visitor<'de> for PairsVisitor<'_> {
-    type Value = Option<Pairs<'de>>;
+    type Value = Option<TextPairs<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a map")
@@ -94,7 +94,7 @@ impl<'de> Visitor<'de> for PairsVisitor<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        let mut pairs = Pairs::new();
+        let mut pairs = TextPairs::new();
         while let Some((key, value)) = entries.next_entry::<Text<'de>, Option<Text<'de>>>()? {
             if pairs.contains_key(&key) {
                 self.0.note(&key.0);

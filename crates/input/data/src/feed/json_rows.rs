@@ -1,7 +1,7 @@
 //! Rows of JSON: objects whose members are columns, or single values.
 
 use super::json_skim::{Known, skim};
-use super::row_step::Changed;
+use super::row_step::ChangedRow;
 use super::{FeedError, VALUE, is_plain};
 use crate::json_tree;
 use minijinja::Value;
@@ -120,22 +120,22 @@ impl JsonColumns {
     }
 
     /// Reads the values of a row again, one for each column; undefined where it has none.
-    pub(super) fn decode(&self, row: &[u8], cells: &mut Vec<Value>) -> Result<(), Changed> {
+    pub(super) fn decode(&self, row: &[u8], cells: &mut Vec<Value>) -> Result<(), ChangedRow> {
         use serde_json::Value as Json;
         cells.clear();
         cells.resize(self.names.len(), Value::UNDEFINED);
-        let row = serde_json::from_slice(row).map_err(|_| Changed)?;
+        let row = serde_json::from_slice(row).map_err(|_| ChangedRow)?;
         match (self.kind, row) {
             (Some(RowKind::Object), Json::Object(object)) => {
                 for (name, value) in object {
-                    let place = self.places.get(&name).ok_or(Changed)?;
+                    let place = self.places.get(&name).ok_or(ChangedRow)?;
                     cells[*place] = from_json(value);
                 }
             }
             (Some(RowKind::Object), _) | (_, Json::Object(_) | Json::Array(_)) => {
-                return Err(Changed);
+                return Err(ChangedRow);
             }
-            (_, value) => *cells.first_mut().ok_or(Changed)? = from_json(value),
+            (_, value) => *cells.first_mut().ok_or(ChangedRow)? = from_json(value),
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::csv_rows::CsvRows;
 use super::json_rows::JsonColumns;
-use super::row_step::{Changed, RowStep};
+use super::row_step::{ChangedRow, RowStep};
 use super::{CsvForm, JsonNext, JsonValues, push_value};
 use drumfire_plan::DataError;
 use memchr::memchr;
@@ -81,11 +81,11 @@ impl RowReader {
     ///
     /// # Errors
     /// When it is no such row any more.
-    pub(super) fn decode(&mut self, row: &[u8], columns: &JsonColumns) -> Result<(), Changed> {
+    pub(super) fn decode(&mut self, row: &[u8], columns: &JsonColumns) -> Result<(), ChangedRow> {
         match self {
             Self::Csv(rows) => match rows.step(row, true) {
                 RowStep::Row { .. } => Ok(()),
-                _ => Err(Changed),
+                _ => Err(ChangedRow),
             },
             Self::Json { cells, .. } | Self::JsonLines { cells } => columns.decode(row, cells),
             Self::Lines => Ok(()),
@@ -106,10 +106,10 @@ impl RowReader {
     /// When the row lacks it.
     pub(super) fn push(&self, row: &str, column: usize, out: &mut String) -> Result<(), DataError> {
         match self {
-            Self::Csv(rows) => out.push_str(rows.value(column).ok_or(Changed)?),
+            Self::Csv(rows) => out.push_str(rows.value(column).ok_or(ChangedRow)?),
             Self::Json { cells, .. } | Self::JsonLines { cells } => match cells.get(column) {
                 Some(value) => push_value(value, out)?,
-                None => return Err(Changed.into()),
+                None => return Err(ChangedRow.into()),
             },
             Self::Lines => out.push_str(row),
         }
@@ -123,7 +123,7 @@ impl RowReader {
     pub(super) fn value(&self, row: &str, column: usize) -> Result<Value, DataError> {
         match self {
             Self::Json { cells, .. } | Self::JsonLines { cells } => {
-                cells.get(column).cloned().ok_or_else(|| Changed.into())
+                cells.get(column).cloned().ok_or_else(|| ChangedRow.into())
             }
             _ => {
                 let mut text = String::new();

@@ -39,10 +39,10 @@ impl RowStep {
 
 /// The error of a row that differs from the one that was read before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Changed;
+pub(crate) struct ChangedRow;
 
-impl From<Changed> for DataError {
-    fn from(_: Changed) -> Self {
+impl From<ChangedRow> for DataError {
+    fn from(_: ChangedRow) -> Self {
         Self::new("the file has changed since the run began")
     }
 }

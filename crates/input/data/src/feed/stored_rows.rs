@@ -8,7 +8,7 @@
 
 use super::json_rows::JsonColumns;
 use super::row_reader::RowReader;
-use super::row_step::{Changed, RowStep};
+use super::row_step::{ChangedRow, RowStep};
 use crate::read_at::{ReadAt, read_full};
 use crc32fast::Hasher;
 use drumfire_plan::DataError;
@@ -198,7 +198,7 @@ impl StoredRows {
         use_it: impl FnOnce(&RowReader, &str) -> Result<T, DataError>,
     ) -> Result<T, DataError> {
         if row >= self.index.rows {
-            return Err(Changed.into());
+            return Err(ChangedRow.into());
         }
         KEPT.with_borrow_mut(|kept| {
             self.find(kept, row)?;
@@ -283,10 +283,10 @@ impl Page {
         let first = index.before(row);
         let (Some(start), Some(rest)) = (index.places.get(first), index.places.get(first + 1..))
         else {
-            return Err(Changed.into());
+            return Err(ChangedRow.into());
         };
         let count = rest.partition_point(|end| end - start <= bytes).max(1);
-        let end = rest.get(count - 1).ok_or(Changed)?;
+        let end = rest.get(count - 1).ok_or(ChangedRow)?;
         self.rows = 0..0;
         self.reader.reset(&file.readers[usize::from(first > 0)]);
         self.found.clear();
@@ -298,7 +298,7 @@ impl Page {
         // What changed behind the row is no matter of this one.
         let count = index.unchanged(first, count, &self.bytes);
         if count == 0 {
-            return Err(Changed.into());
+            return Err(ChangedRow.into());
         }
         let last = ((first + count) as u64 * index.every).min(index.rows);
         self.rows = first as u64 * index.every..last;
@@ -306,7 +306,7 @@ impl Page {
     }
 
     /// Has the reader decode a row of the page.
-    fn decode(&mut self, row: u64) -> Result<(), Changed> {
+    fn decode(&mut self, row: u64) -> Result<(), ChangedRow> {
         if self.decoded == Some(row) {
             return Ok(());
         }
@@ -320,7 +320,7 @@ impl Page {
                     self.passed += bytes;
                 }
                 RowStep::Blank { bytes } => self.passed += bytes,
-                RowStep::More | RowStep::End | RowStep::Broken { .. } => return Err(Changed),
+                RowStep::More | RowStep::End | RowStep::Broken { .. } => return Err(ChangedRow),
             }
         }
         let bytes = &self.bytes[self.found[at].clone()];
@@ -330,12 +330,12 @@ impl Page {
     }
 
     /// The text of a row that was decoded.
-    fn text(&self, row: u64) -> Result<&str, Changed> {
+    fn text(&self, row: u64) -> Result<&str, ChangedRow> {
         let found = self.found.get((row - self.rows.start) as usize);
         let bytes = found.and_then(|found| self.bytes.get(found.clone()));
         bytes
             .and_then(|bytes| std::str::from_utf8(bytes).ok())
-            .ok_or(Changed)
+            .ok_or(ChangedRow)
     }
 }
 

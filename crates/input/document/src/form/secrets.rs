@@ -224,9 +224,9 @@ mod tests {
 
     /// A machine without files whose environment contains the secrets.
     #[derive(Debug)]
-    struct Bare;
+    struct NoSecrets;
 
-    impl Environment for Bare {
+    impl Environment for NoSecrets {
         fn read(&self, _: &str) -> io::Result<Vec<u8>> {
             Err(io::ErrorKind::NotFound.into())
         }
@@ -263,7 +263,7 @@ pools:
                 name: "plan.yaml",
                 syntax: Syntax::Yaml,
                 settings: &[],
-                environment: &Bare,
+                environment: &NoSecrets,
             })
         };
         let document = read(PLAN).document;

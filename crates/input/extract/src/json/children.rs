@@ -1,7 +1,7 @@
 //! The members of an object and the elements of an array, one after the other.
 
 use super::path::{PathSegment, Selector};
-use super::scan::{Broken, Scanner};
+use super::scan::{BrokenJson, Scanner};
 use super::text::is_same;
 
 /// Iterates over children; the scanner may be elsewhere between two calls.
@@ -47,7 +47,7 @@ impl Children {
     pub(super) fn next<'a>(
         &mut self,
         scanner: &mut Scanner<'a>,
-    ) -> Result<Option<Child<'a>>, Broken> {
+    ) -> Result<Option<Child<'a>>, BrokenJson> {
         if self.open == 0 {
             return Ok(None);
         }
@@ -72,7 +72,7 @@ impl Children {
     }
 
     /// The number of remaining children.
-    pub(super) fn count(&mut self, scanner: &mut Scanner<'_>) -> Result<usize, Broken> {
+    pub(super) fn count(&mut self, scanner: &mut Scanner<'_>) -> Result<usize, BrokenJson> {
         let mut count = 0;
         while self.next(scanner)?.is_some() {
             count += 1;
@@ -84,7 +84,7 @@ impl Children {
         &mut self,
         scanner: &mut Scanner<'a>,
         name: &str,
-    ) -> Result<Option<Child<'a>>, Broken> {
+    ) -> Result<Option<Child<'a>>, BrokenJson> {
         while let Some(child) = self.next(scanner)? {
             if is_same(child.name, name) {
                 return Ok(Some(child));
@@ -97,7 +97,7 @@ impl Children {
         &mut self,
         scanner: &mut Scanner<'a>,
         index: usize,
-    ) -> Result<Option<Child<'a>>, Broken> {
+    ) -> Result<Option<Child<'a>>, BrokenJson> {
         for _ in 0..index {
             if self.next(scanner)?.is_none() {
                 return Ok(None);
@@ -113,7 +113,7 @@ pub(super) fn find(
     scanner: &mut Scanner<'_>,
     at: usize,
     selector: &Selector,
-) -> Result<Option<usize>, Broken> {
+) -> Result<Option<usize>, BrokenJson> {
     let mut children = Children::scan(scanner, at);
     let found = match selector {
         Selector::Name(name) if children.are_members() => children.named(scanner, name)?,
@@ -139,7 +139,7 @@ pub(super) fn find_one(
     segments: &[PathSegment],
     scanner: &mut Scanner<'_>,
     mut at: usize,
-) -> Result<Option<usize>, Broken> {
+) -> Result<Option<usize>, BrokenJson> {
     for selector in segments.iter().flat_map(|segment| &segment.selectors) {
         let Some(value) = find(scanner, at, selector)? else {
             return Ok(None);

@@ -11,7 +11,7 @@ const WORK_MAX: usize = 1 << 28;
 
 /// The reason why a value was not reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Broken {
+pub(super) struct BrokenJson {
     cause: Cause,
     at: usize,
     reason: &'static str,
@@ -25,9 +25,9 @@ enum Cause {
     Limit,
 }
 
-impl From<Broken> for NoValue {
-    fn from(broken: Broken) -> Self {
-        let Broken { cause, at, reason } = broken;
+impl From<BrokenJson> for NoValue {
+    fn from(broken: BrokenJson) -> Self {
+        let BrokenJson { cause, at, reason } = broken;
         Self::unreadable(match cause {
             Cause::Form => format!("the body is not JSON: {reason}, at byte {at}"),
             Cause::Limit => format!("the body {reason}, at byte {at}"),
@@ -64,7 +64,7 @@ const CLASSES: [Class; 256] = {
 
 impl<'a> Scanner<'a> {
     /// Starts at the text's value, after an optional byte order mark.
-    pub(super) fn new(body: &'a [u8]) -> Result<Self, Broken> {
+    pub(super) fn new(body: &'a [u8]) -> Result<Self, BrokenJson> {
         let at = if body.starts_with("\u{feff}".as_bytes()) {
             3
         } else {
@@ -90,15 +90,15 @@ impl<'a> Scanner<'a> {
         &self.body[start..end]
     }
 
-    pub(super) const fn broken(&self, reason: &'static str) -> Broken {
+    pub(super) const fn broken(&self, reason: &'static str) -> BrokenJson {
         let (cause, at) = (Cause::Form, self.at);
-        Broken { cause, at, reason }
+        BrokenJson { cause, at, reason }
     }
 
     /// An exceeded limit at this position; the reason describes the body.
-    pub(super) const fn beyond(&self, reason: &'static str) -> Broken {
+    pub(super) const fn beyond(&self, reason: &'static str) -> BrokenJson {
         let (cause, at) = (Cause::Limit, self.at);
-        Broken { cause, at, reason }
+        BrokenJson { cause, at, reason }
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -130,7 +130,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads a member's name and moves to its value; returns the bytes between the quotes.
-    pub(super) fn name(&mut self) -> Result<&'a [u8], Broken> {
+    pub(super) fn name(&mut self) -> Result<&'a [u8], BrokenJson> {
         let name = self.string()?;
         self.skip_space();
         if !self.consume(b':') {
@@ -141,7 +141,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Called after an element or member: moves to the next one, and returns whether there is one.
-    pub(super) fn next(&mut self, open: u8) -> Result<bool, Broken> {
+    pub(super) fn next(&mut self, open: u8) -> Result<bool, BrokenJson> {
         self.skip_space();
         if self.consume(b',') {
             self.skip_space();
@@ -154,7 +154,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips a string; returns the bytes between its quotes, unmodified.
-    pub(super) fn string(&mut self) -> Result<&'a [u8], Broken> {
+    pub(super) fn string(&mut self) -> Result<&'a [u8], BrokenJson> {
         if !self.consume(b'"') {
             return Err(self.broken("expected a string"));
         }
@@ -178,7 +178,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips a value.
-    pub(super) fn skip_value(&mut self) -> Result<(), Broken> {
+    pub(super) fn skip_value(&mut self) -> Result<(), BrokenJson> {
         let start = self.at;
         match self.peek() {
             Some(b'"') => {
@@ -193,7 +193,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Counts work equal to scanning this many bytes.
-    pub(super) fn work(&mut self, bytes: usize) -> Result<(), Broken> {
+    pub(super) fn work(&mut self, bytes: usize) -> Result<(), BrokenJson> {
         self.work += bytes;
         if self.work > WORK_MAX {
             return Err(self.beyond("is too large for this path"));
@@ -201,7 +201,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn skip_nested(&mut self, open: u8) -> Result<(), Broken> {
+    fn skip_nested(&mut self, open: u8) -> Result<(), BrokenJson> {
         let mut depth = 0_usize;
         // A local variable stays in a register: this loop is most of the work.
         let mut at = self.at;
@@ -236,7 +236,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips a number, `true`, `false` or `null` (RFC 8259, sections 3 and 6).
-    pub(super) fn scalar(&mut self) -> Result<&'a [u8], Broken> {
+    pub(super) fn scalar(&mut self) -> Result<&'a [u8], BrokenJson> {
         let start = self.at;
         for word in [&b"true"[..], b"false", b"null"] {
             if self.body[start..].starts_with(word) {
@@ -258,7 +258,7 @@ impl<'a> Scanner<'a> {
         self.ended(start)
     }
 
-    fn digits(&mut self) -> Result<(), Broken> {
+    fn digits(&mut self) -> Result<(), BrokenJson> {
         let rest = &self.body[self.at..];
         let length = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         self.at += length;
@@ -269,7 +269,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The bytes of a scalar, unless more letters follow.
-    fn ended(&self, start: usize) -> Result<&'a [u8], Broken> {
+    fn ended(&self, start: usize) -> Result<&'a [u8], BrokenJson> {
         match self.peek() {
             None | Some(b' ' | b'\t' | b'\n' | b'\r' | b',' | b'}' | b']') => {
                 Ok(&self.body[start..self.at])
@@ -280,7 +280,7 @@ impl<'a> Scanner<'a> {
 
     /// Called after a value: checks that the text continues correctly. A number at the end of a
     /// truncated body may lack digits.
-    pub(super) fn check_behind(&mut self, is_root: bool) -> Result<(), Broken> {
+    pub(super) fn check_behind(&mut self, is_root: bool) -> Result<(), BrokenJson> {
         self.skip_space();
         match self.peek() {
             None if is_root => Ok(()),

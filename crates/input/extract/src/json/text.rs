@@ -1,6 +1,6 @@
 //! A value as text: strings unescaped, everything else as written.
 
-use super::scan::{Broken, Scanner};
+use super::scan::{BrokenJson, Scanner};
 use crate::pick::Form;
 
 /// The maximum nesting depth of objects and arrays in an extracted value.
@@ -43,7 +43,11 @@ impl Nesting {
 }
 
 /// Appends the value at the scanner's position, and skips it.
-pub(super) fn write(scanner: &mut Scanner<'_>, form: Form, out: &mut String) -> Result<(), Broken> {
+pub(super) fn write(
+    scanner: &mut Scanner<'_>,
+    form: Form,
+    out: &mut String,
+) -> Result<(), BrokenJson> {
     if form == Form::Plain && scanner.peek() == Some(b'"') {
         let raw = scanner.string()?;
         return unescape(raw, |text| out.push_str(text)).ok_or_else(|| bad_string(scanner));
@@ -81,7 +85,7 @@ fn close(
     scanner: &mut Scanner<'_>,
     nesting: &mut Nesting,
     out: &mut String,
-) -> Result<bool, Broken> {
+) -> Result<bool, BrokenJson> {
     while let Some(open) = nesting.last() {
         if scanner.next(open)? {
             out.push(',');
@@ -99,7 +103,7 @@ fn write_name(
     scanner: &mut Scanner<'_>,
     nesting: &Nesting,
     out: &mut String,
-) -> Result<(), Broken> {
+) -> Result<(), BrokenJson> {
     if nesting.last() == Some(b'{') {
         let start = scanner.position();
         scanner.name()?;
@@ -114,7 +118,7 @@ fn write_name(
 }
 
 /// Writes a string as it is written.
-fn write_string(scanner: &mut Scanner<'_>, out: &mut String) -> Result<(), Broken> {
+fn write_string(scanner: &mut Scanner<'_>, out: &mut String) -> Result<(), BrokenJson> {
     let raw = scanner.string()?;
     unescape(raw, |_| ()).ok_or_else(|| bad_string(scanner))?;
     out.push('"');
@@ -128,7 +132,7 @@ fn write_bytes(bytes: &[u8], out: &mut String) {
     out.push_str(std::str::from_utf8(bytes).unwrap_or_default());
 }
 
-const fn bad_string(scanner: &Scanner<'_>) -> Broken {
+const fn bad_string(scanner: &Scanner<'_>) -> BrokenJson {
     scanner.broken("a string has an invalid escape or a control character, or is not UTF-8")
 }
 

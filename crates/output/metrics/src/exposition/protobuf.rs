@@ -3,7 +3,8 @@
 //! buckets.
 
 use crate::{
-    BOUNDS, Exponential, Family, Label, MetricKind, Point, Snapshot, TimeDistribution, Unit, Value,
+    BOUNDS, ExponentialHistogram, Family, Label, MetricKind, Point, Snapshot, TimeDistribution,
+    Unit, Value,
 };
 use prost::Message;
 
@@ -161,7 +162,7 @@ fn buckets(times: &TimeDistribution) -> Buckets {
         sample_count: Some(times.count),
         sample_sum: Some(times.sum),
         bucket: classic.collect(),
-        schema: Some(i32::from(Exponential::SCALE)),
+        schema: Some(i32::from(ExponentialHistogram::SCALE)),
         zero_threshold: Some(0.0),
         zero_count: Some(times.exponential.zeros),
         positive_span: native.spans,
@@ -169,14 +170,14 @@ fn buckets(times: &TimeDistribution) -> Buckets {
     }
 }
 
-/// Exponential buckets as spans and differences.
+/// ExponentialHistogram buckets as spans and differences.
 struct NativeBuckets {
     spans: Vec<Span>,
     deltas: Vec<i64>,
 }
 
 impl NativeBuckets {
-    fn from_exponential(exponential: &Exponential) -> Self {
+    fn from_exponential(exponential: &ExponentialHistogram) -> Self {
         let mut native = Self {
             spans: Vec::new(),
             deltas: Vec::new(),
@@ -212,7 +213,7 @@ mod tests {
     fn buckets_in_a_row_are_a_span() {
         let bucket = |(index, count)| ExponentialBucket { index, count };
         let of = |buckets: &[(i32, u64)]| {
-            let native = NativeBuckets::from_exponential(&Exponential {
+            let native = NativeBuckets::from_exponential(&ExponentialHistogram {
                 zeros: 0,
                 buckets: buckets.iter().copied().map(bucket).collect(),
             });

@@ -40,11 +40,11 @@ struct ResourceMetrics {
 #[derive(Clone, PartialEq, Message)]
 struct Resource {
     #[prost(message, repeated, tag = "1")]
-    attributes: Vec<Attribute>,
+    attributes: Vec<OtlpAttribute>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Attribute {
+struct OtlpAttribute {
     #[prost(string, tag = "1")]
     key: String,
     #[prost(message, optional, tag = "2")]
@@ -132,7 +132,7 @@ struct NumberPoint {
     #[prost(fixed64, tag = "3")]
     time_unix_nano: u64,
     #[prost(message, repeated, tag = "7")]
-    attributes: Vec<Attribute>,
+    attributes: Vec<OtlpAttribute>,
     #[prost(uint32, tag = "8")]
     flags: u32,
     #[prost(oneof = "Number", tags = "4, 6")]
@@ -162,7 +162,7 @@ struct BucketsPoint {
     #[prost(double, repeated, tag = "7")]
     explicit_bounds: Vec<f64>,
     #[prost(message, repeated, tag = "9")]
-    attributes: Vec<Attribute>,
+    attributes: Vec<OtlpAttribute>,
     #[prost(uint32, tag = "10")]
     flags: u32,
 }
@@ -216,8 +216,8 @@ pub(super) fn request(snapshots: &[&Snapshot], series: Series) -> Vec<u8> {
     .encode_to_vec()
 }
 
-fn attribute(key: &str, value: &str) -> Attribute {
-    Attribute {
+fn attribute(key: &str, value: &str) -> OtlpAttribute {
+    OtlpAttribute {
         key: key.to_owned(),
         value: Some(AnyValue {
             value: Some(AnyKind::Text(value.to_owned())),
@@ -225,7 +225,7 @@ fn attribute(key: &str, value: &str) -> Attribute {
     }
 }
 
-fn attributes(labels: &[Label]) -> Vec<Attribute> {
+fn attributes(labels: &[Label]) -> Vec<OtlpAttribute> {
     let labels = labels.iter();
     labels
         .map(|label| attribute(label.name, &label.value))

@@ -1,5 +1,5 @@
 //! An axis: the unit of its values, its scale, and its ticks. A place is a number from 0 to 1 along
-//! the axis. A page has the ticks of all parts of a run's time ([`Level`]), since its reader zooms.
+//! the axis. A page has the ticks of all parts of a run's time ([`AxisLevel`]), since its reader zooms.
 
 use crate::quantity::{latency_f64, span};
 use crate::style::Unicode;
@@ -62,7 +62,7 @@ pub struct Tick {
 
 /// The ticks of a run's time at the multiples of a step, for parts of the time up to a length.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Level {
+pub(crate) struct AxisLevel {
     /// The length in nanoseconds of the longest part with these ticks.
     pub(crate) span: f64,
     /// The step in nanoseconds.
@@ -71,7 +71,7 @@ pub(crate) struct Level {
     pub(crate) labels: Vec<String>,
 }
 
-impl Level {
+impl AxisLevel {
     /// The levels for parts of a run's time that are at least `least` long, in nanoseconds, the
     /// shortest step first. A part has about as many ticks as a whole [`Axis`], and with the same
     /// steps.
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn every_part_of_the_time_has_a_level() {
         let time = |to: f64| axis(Unit::RunTime, Scale::Linear, 0.0, to * SECOND);
-        let levels = |to: f64, least: f64| Level::all(&time(to), least * SECOND, 8);
+        let levels = |to: f64, least: f64| AxisLevel::all(&time(to), least * SECOND, 8);
         let steps: Vec<f64> = levels(60.0, 2.0)
             .iter()
             .map(|of| of.step / SECOND)

@@ -21,7 +21,7 @@ use super::{Axis, Figure, NAMES, Plot, Role, Series, Unit, figures};
 use crate::NamedFile;
 use crate::markup::Markup;
 use drumfire_measure::Summary;
-use labels::Labels;
+use labels::AxisLabels;
 
 /// The width of a plot in its own units.
 pub(crate) const ACROSS: f64 = 1_000.0;
@@ -212,7 +212,7 @@ pub(crate) fn along(figure: &Figure) -> Option<&'static str> {
 /// The numbered marks in words, for a page or a file. Empty if the marks have their names beside
 /// them.
 pub(crate) fn numbered(figure: &Figure) -> Vec<String> {
-    if matches!(figure.plot, Plot::Nothing(_)) || !Labels::of_marks(figure).are_numbers {
+    if matches!(figure.plot, Plot::Nothing(_)) || !AxisLabels::of_marks(figure).are_numbers {
         return Vec::new();
     }
     let marks = (1..).zip(&figure.marks);
@@ -357,7 +357,7 @@ impl<'a> Frame<'a> {
                 return;
             }
             let ticks = self.x.ticks(TICKS);
-            let labels = Labels::of_ticks(&ticks);
+            let labels = AxisLabels::of_ticks(&ticks);
             for (tick, wide) in ticks.iter().zip(labels.widths) {
                 let x = share(tick.place);
                 line(out, "grid", (&x, &x), (0.0, self.height));
@@ -376,7 +376,7 @@ impl<'a> Frame<'a> {
     /// Draws each mark as a line through the plot, with its name on the strip above it, or with its
     /// number if the names of all have no room.
     fn draw_marks(&self, out: &mut Markup, figure: &Figure) {
-        let labels = Labels::of_marks(figure);
+        let labels = AxisLabels::of_marks(figure);
         let marks = figure.marks.iter().zip(1_u32..).zip(&labels.widths);
         for ((mark, number), wide) in marks {
             let place = self.x.place(mark.x);

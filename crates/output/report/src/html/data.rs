@@ -7,7 +7,7 @@
 
 use super::table;
 use crate::figure::svg::{Frame, TICKS, class};
-use crate::figure::{Axis, Figure, Level, Plot, Series, Unit};
+use crate::figure::{Axis, AxisLevel, Figure, Plot, Series, Unit};
 use crate::markup::Markup;
 use serde::{Serialize, Serializer};
 use std::ops::Not;
@@ -47,7 +47,7 @@ struct Time {
     levels: Vec<Ticks>,
 }
 
-/// The ticks of a [`Level`].
+/// The ticks of a [`AxisLevel`].
 #[derive(Serialize)]
 struct Ticks {
     span: Number,
@@ -96,7 +96,7 @@ impl Time {
         let axes = over_time().map(|figure| &figure.x);
         let longest = axes.max_by(|a, b| a.to.total_cmp(&b.to))?;
         let least = over_time().map(apart).fold(length(longest), f64::min) * 2.0;
-        let levels = Level::all(longest, least, TICKS).into_iter();
+        let levels = AxisLevel::all(longest, least, TICKS).into_iter();
         Some(Self {
             least: Number(least.round()),
             levels: levels.map(Ticks::from).collect(),
@@ -104,8 +104,8 @@ impl Time {
     }
 }
 
-impl From<Level> for Ticks {
-    fn from(Level { span, step, labels }: Level) -> Self {
+impl From<AxisLevel> for Ticks {
+    fn from(AxisLevel { span, step, labels }: AxisLevel) -> Self {
         let (span, step) = (Number(span), Number(step));
         Self { span, step, labels }
     }

@@ -23,7 +23,7 @@ pub(super) fn print(out: &mut Markup, of: &Comparison) {
     if of.rows.is_empty() {
         return;
     }
-    let scale = Scale::new(&of.rows);
+    let scale = RatioScale::new(&of.rows);
     out.open("section", &[("id", "forest")]);
     out.element("h2", &[], "Is the candidate worse?");
     out.open("div", &[("class", "forest")]);
@@ -40,7 +40,7 @@ pub(super) fn print(out: &mut Markup, of: &Comparison) {
 }
 
 /// Appends a row: the name, the picture, the shift, the interval and the answer.
-fn print_row(out: &mut Markup, row: &Row, scale: &Scale) {
+fn print_row(out: &mut Markup, row: &Row, scale: &RatioScale) {
     out.open("div", &[("class", "row")]);
     out.element("span", &[("class", "label")], row.figure.name());
     let class = match row.answer {
@@ -96,12 +96,12 @@ fn note(of: &Comparison) -> String {
 }
 
 /// The scale of all rows.
-struct Scale {
+struct RatioScale {
     /// The end of the scale at both sides, as a multiple of the least shift.
     end: f64,
 }
 
-impl Scale {
+impl RatioScale {
     /// The scale that has room for all shifts and intervals.
     fn new(rows: &[Row]) -> Self {
         let ends = rows.iter().flat_map(|row| {
@@ -137,12 +137,12 @@ impl Scale {
 
 #[cfg(test)]
 mod tests {
-    use super::Scale;
+    use super::RatioScale;
 
     #[test]
     fn the_band_is_in_the_middle_and_all_shifts_have_room() {
         for end in [1.5, 10.0, 1_000.0] {
-            let scale = Scale { end };
+            let scale = RatioScale { end };
             let [low, high] = scale.band();
             assert!(low > 0.0 && high < 1.0 && (low + high - 1.0).abs() < 1e-9);
             assert!((scale.along(0.0) - 0.5).abs() < 1e-9);

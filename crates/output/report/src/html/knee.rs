@@ -19,7 +19,7 @@ const RADII: [f64; 2] = [4.0, 7.0];
 const HEAD_ROOM: f64 = 1.06;
 
 /// What a dot shows.
-struct Dot {
+struct RoundDot {
     at: At,
     class: &'static str,
     radius: f64,
@@ -117,7 +117,7 @@ impl<'a> Scales<'a> {
     }
 
     /// The dot of a row; `None` for a row without a value.
-    fn dot(&self, row: &KneeRow) -> Option<Dot> {
+    fn dot(&self, row: &KneeRow) -> Option<RoundDot> {
         let value = value(self.finding, row)?;
         let is_missed = missed(self.finding, row, most_missed(self.finding, row)) > 1.0;
         let class = match (is_missed, is_bound(self.finding, row)) {
@@ -126,7 +126,7 @@ impl<'a> Scales<'a> {
             (true, false) => "is-missed",
             (true, true) => "is-missed hollow",
         };
-        Some(Dot {
+        Some(RoundDot {
             at: self.at(row.rate, value),
             class,
             radius: RADII[usize::from(matches!(row.stage, Stage::Hold | Stage::Confirm))],
@@ -216,7 +216,7 @@ fn is_bound(finding: &Finding, row: &KneeRow) -> bool {
 
 /// Appends what the marks mean, for those that occur.
 fn print_keys(out: &mut Markup, rows: &[&KneeRow], scales: &Scales<'_>) {
-    let dots: Vec<Dot> = rows.iter().filter_map(|row| scales.dot(row)).collect();
+    let dots: Vec<RoundDot> = rows.iter().filter_map(|row| scales.dot(row)).collect();
     let has = |class: &str| dots.iter().any(|dot| dot.class.contains(class));
     let is_long = dots.iter().any(|dot| dot.radius > RADII[0]);
     let name = scales.name();

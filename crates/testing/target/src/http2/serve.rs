@@ -21,7 +21,7 @@ const WINDOW_CONNECTION: u32 = 16 << 20;
 type Accepted = (Request<RecvStream>, SendResponse<Bytes>);
 
 /// The result of one turn of a connection.
-enum News {
+enum StreamNews {
     Requests,
     /// The connection has ended.
     Over,
@@ -36,16 +36,16 @@ pub(crate) async fn serve(hub: &Rc<Hub>, wire: Wire) {
     let peer = Rc::new(Peer::default());
     let port = Port::new(wire, Rc::clone(&peer.flushes));
     match converse(hub, &port, &peer).await {
-        News::Hangup => return,
-        News::Refused => hub.desk.own().tallies.refused.add(1),
-        News::Over | News::Requests => {}
+        StreamNews::Hangup => return,
+        StreamNews::Refused => hub.desk.own().tallies.refused.add(1),
+        StreamNews::Over | StreamNews::Requests => {}
     }
     if let Some(wire) = port.into_wire() {
         wire.finish(&hub.sleeps).await;
     }
 }
 
-async fn converse(hub: &Rc<Hub>, port: &Port, peer: &Rc<Peer>) -> News {
+async fn converse(hub: &Rc<Hub>, port: &Port, peer: &Rc<Peer>) -> StreamNews {
     let options = &hub.setup.options;
     let handshake = Builder::new()
         .initial_window_size(WINDOW_STREAM)
@@ -55,14 +55,14 @@ async fn converse(hub: &Rc<Hub>, port: &Port, peer: &Rc<Peer>) -> News {
         .enable_connect_protocol()
         .handshake(port.clone());
     let Ok(mut connection) = handshake.await else {
-        return News::Refused;
+        return StreamNews::Refused;
     };
     let mut accepted: Vec<Accepted> = Vec::new();
     // Streams after the last one that is served. Dropping them would reset them.
     let mut ignored = Vec::new();
     loop {
         match poll_fn(|cx| turn(&mut connection, peer, port, &mut accepted, cx)).await {
-            News::Requests => {}
+            StreamNews::Requests => {}
             news => return news,
         }
         for (request, respond) in accepted.drain(..) {
@@ -83,27 +83,27 @@ fn turn(
     port: &Port,
     accepted: &mut Vec<Accepted>,
     cx: &mut Context<'_>,
-) -> Poll<News> {
+) -> Poll<StreamNews> {
     loop {
         loop {
             match connection.poll_accept(cx) {
                 Poll::Ready(Some(Ok(request))) => accepted.push(request),
                 Poll::Ready(Some(Err(error))) if error.is_library() => {
-                    return Poll::Ready(News::Refused);
+                    return Poll::Ready(StreamNews::Refused);
                 }
-                Poll::Ready(_) => return Poll::Ready(News::Over),
+                Poll::Ready(_) => return Poll::Ready(StreamNews::Over),
                 Poll::Pending => break,
             }
         }
         if !accepted.is_empty() {
-            return Poll::Ready(News::Requests);
+            return Poll::Ready(StreamNews::Requests);
         }
         match peer.take_wish(cx.waker()) {
             Some(Wish::Wane) => {
                 connection.graceful_shutdown();
                 continue;
             }
-            Some(Wish::Hangup) => return Poll::Ready(News::Hangup),
+            Some(Wish::Hangup) => return Poll::Ready(StreamNews::Hangup),
             None => {}
         }
         match peer.unannounced() {
@@ -113,7 +113,7 @@ fn turn(
         }
     }
     if peer.is_over() && port.is_whole() {
-        return Poll::Ready(News::Over);
+        return Poll::Ready(StreamNews::Over);
     }
     Poll::Pending
 }

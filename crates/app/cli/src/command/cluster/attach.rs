@@ -1,7 +1,7 @@
 //! `drumfire cluster attach`: continues the run of a coordinator that died.
 
 use super::journal::{JournalFile, TakenJournal};
-use super::surroundings::Surroundings;
+use super::surroundings::CallerPlace;
 use super::{Opening, carry_out, text_of_load};
 use crate::command::agent::credentials;
 use crate::command::local::Local;
@@ -30,7 +30,7 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
             "the run was started by drumfire {theirs}, but this is drumfire {version}"
         )));
     }
-    let surroundings = Surroundings::of_text(&head.caller);
+    let surroundings = CallerPlace::of_text(&head.caller);
     // Destinations of results are relative to the folder in which the first coordinator was
     // started.
     env::set_current_dir(&surroundings.started_in).map_err(|error| {
@@ -100,7 +100,7 @@ impl Attach<'_> {
         let url = match &self.flags.nats {
             Some(url) => url.clone(),
             // The local agents and their server ended with their coordinator.
-            None if Surroundings::of_text(&head.caller).is_local => {
+            None if CallerPlace::of_text(&head.caller).is_local => {
                 local.insert(Local::start()?).url.clone()
             }
             None => head.url.clone(),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The surroundings of a coordinator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Surroundings {
+pub(super) struct CallerPlace {
     /// The working directory of the coordinator.
     pub(super) started_in: PathBuf,
     /// The folder to which the plan's paths are relative.
@@ -31,7 +31,7 @@ const STORE: &str = "store";
 const NO_STORE: &str = "no store";
 const LOCAL: &str = "local";
 
-impl Surroundings {
+impl CallerPlace {
     pub(super) fn new(folder: &Path, output: &OutputFlags, is_local: bool) -> Self {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         Self {
@@ -111,12 +111,12 @@ impl Surroundings {
 
 #[cfg(test)]
 mod tests {
-    use super::Surroundings;
+    use super::CallerPlace;
 
     #[test]
     fn a_text_has_all_of_them() {
         for (store, is_on) in [(None, false), (Some("/a=b/c".into()), true)] {
-            let surroundings = Surroundings {
+            let surroundings = CallerPlace {
                 started_in: "/home/x".into(),
                 folder: "plans".into(),
                 store,
@@ -124,7 +124,7 @@ mod tests {
                 is_local: is_on,
             };
             let text = surroundings.text();
-            assert_eq!(Surroundings::of_text(&text), surroundings);
+            assert_eq!(CallerPlace::of_text(&text), surroundings);
         }
     }
 }

@@ -16,7 +16,7 @@ struct Counter {
 
 /// A use of `[next]` in a scenario, and the feed for its rows.
 #[derive(Clone, Debug)]
-struct Use {
+struct CounterUse {
     counter: Counter,
     scenario: usize,
     feed: String,
@@ -28,7 +28,7 @@ pub(super) struct RowFeeds {
     /// The prefix of the feeds' names.
     prefix: String,
     feeds: BTreeMap<String, Feed>,
-    uses: Vec<Use>,
+    uses: Vec<CounterUse>,
     /// The scenario whose counters a request's steps use, for any scenario that contains the steps:
     /// the last scenario that refers to the request.
     owners: BTreeMap<String, usize>,
@@ -75,7 +75,7 @@ impl RowFeeds {
     /// Adds a feed for the next row of a list, and returns its name.
     pub(super) fn next(&mut self, path: &str, feed: Feed) -> String {
         let feed = self.add_feed(path, "", feed);
-        self.uses.push(Use {
+        self.uses.push(CounterUse {
             counter: Counter {
                 owner: self.owner,
                 path: path.to_owned(),
@@ -115,9 +115,9 @@ impl RowFeeds {
         let share = |n: usize| shares.get(n).copied().unwrap_or(1);
         let block = before(&share, shares.len().max(1));
         for (n, used) in self.uses.iter().enumerate() {
-            let same = |other: &&Use| other.counter == used.counter;
+            let same = |other: &&CounterUse| other.counter == used.counter;
             let uses = |scenario: usize| {
-                let of = |other: &&Use| same(other) && other.scenario == scenario;
+                let of = |other: &&CounterUse| same(other) && other.scenario == scenario;
                 self.uses.iter().filter(of).count() as u64
             };
             let rows = |scenario: usize| share(scenario).saturating_mul(uses(scenario));

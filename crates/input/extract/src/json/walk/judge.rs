@@ -6,7 +6,7 @@ use crate::json::children::{Children, find, find_one};
 use crate::json::path::{
     Filter, Literal, Matching, Operand, PatternExpression, Query, Selector, is_singular,
 };
-use crate::json::scan::{Broken, Scanner};
+use crate::json::scan::{BrokenJson, Scanner};
 use crate::json::text::unescape;
 use crate::number::Number;
 use crate::pattern::Pattern;
@@ -146,7 +146,7 @@ fn whole(count: usize) -> Item<'static> {
 }
 
 /// Reads the value at `at`.
-fn load(scanner: &mut Scanner<'_>, at: usize) -> Result<Item<'static>, Broken> {
+fn load(scanner: &mut Scanner<'_>, at: usize) -> Result<Item<'static>, BrokenJson> {
     scanner.go_to(at);
     Ok(match scanner.peek() {
         Some(b'{' | b'[') => Item::Nested(at),
@@ -175,7 +175,7 @@ fn compare(
     left: &Item<'_>,
     right: &Item<'_>,
     scanner: &mut Scanner<'_>,
-) -> Result<Option<Ordering>, Broken> {
+) -> Result<Option<Ordering>, BrokenJson> {
     let equal = |is_equal: bool| is_equal.then_some(Ordering::Equal);
     Ok(match (left, right) {
         (Item::Nothing, Item::Nothing) | (Item::Null, Item::Null) => equal(true),
@@ -193,7 +193,7 @@ fn are_equal(
     left: usize,
     right: usize,
     depth: usize,
-) -> Result<bool, Broken> {
+) -> Result<bool, BrokenJson> {
     let (left_item, right_item) = (load(scanner, left)?, load(scanner, right)?);
     if !matches!(
         (&left_item, &right_item),

@@ -50,13 +50,13 @@ impl Shown {
 }
 
 /// The widths of the labels of a picture, in their order.
-pub(super) struct Labels {
+pub(super) struct AxisLabels {
     pub(super) widths: Vec<Shown>,
     /// Whether the labels are the numbers of marks instead of their names.
     pub(super) are_numbers: bool,
 }
 
-impl Labels {
+impl AxisLabels {
     /// The labels of ticks.
     pub(super) fn of_ticks(ticks: &[Tick]) -> Self {
         let label = |tick: &Tick| Label {
