@@ -4,7 +4,7 @@ use crate::error_kind::Problem;
 use crate::json;
 use crate::kept::Kept;
 use crate::links::Links;
-use crate::part::{Found, NameReader, Part};
+use crate::part::{Found, EventName, Part};
 use crate::pieces::{Channel, Pieces};
 use drumfire_plan::{AnswerText, EventClass, Finish, LlmApi, LlmError, TokenUsage};
 
@@ -149,7 +149,7 @@ impl Answer {
             return without_text(EventClass::Control);
         }
         let mut found = Found {
-            name: NameReader::of(name),
+            name: EventName::of(name),
             ..Found::default()
         };
         if self.read(data.as_bytes(), false, &mut found).is_err() {
@@ -193,7 +193,7 @@ impl Answer {
         };
         kept.add(&self.pieces);
         // Other events of this interface contain parts of calls, or repeat them.
-        let is_final = self.api != LlmApi::Responses || name == Name::ItemDone;
+        let is_final = self.api != LlmApi::Responses || name == EventName::ItemDone;
         if let Some(links) = self.pieces.links.as_ref().filter(|_| is_final) {
             kept.add_links(links);
         }
@@ -225,21 +225,21 @@ impl Answer {
     fn note(&mut self, found: &Found) -> EventClass {
         found.report.update(&mut self.usage);
         match (self.api, found.name) {
-            (LlmApi::Responses, NameReader::Delta(channel)) => self.pieces.turn_into(channel),
+            (LlmApi::Responses, EventName::Delta(channel)) => self.pieces.turn_into(channel),
             // The text of another event repeats what came before.
-            (LlmApi::Responses, _) if found.name != NameReader::Unknown => self.pieces.clear(),
+            (LlmApi::Responses, _) if found.name != EventName::Unknown => self.pieces.clear_texts(),
             _ => {}
         }
         self.came.text |= !self.pieces.is_empty();
         self.came.tool |= self.pieces.any(|channel| channel == Channel::Tool);
         self.came.refusal |= self.pieces.any(|channel| channel == Channel::Refusal);
-        if found.error || matches!(found.name, NameReader::Error | NameReader::Failed) {
+        if found.error || matches!(found.name, EventName::Error | EventName::Failed) {
             self.error = self.error.or_else(|| Some(self.problem.kind()));
-            self.is_marked |= found.name == NameReader::Failed;
+            self.is_marked |= found.name == EventName::Failed;
             return EventClass::Error;
         }
         self.note_end(found);
-        if found.name == NameReader::Terminal {
+        if found.name == EventName::Terminal {
             return EventClass::Done;
         }
         if !self.pieces.is_empty() {
@@ -248,7 +248,7 @@ impl Answer {
             EventClass::Finish
         } else if found.report.any() {
             EventClass::Usage
-        } else if found.known || found.name != NameReader::Unknown {
+        } else if found.known || found.name != EventName::Unknown {
             EventClass::Control
         } else {
             EventClass::Unknown
@@ -257,7 +257,7 @@ impl Answer {
 
     /// Notes the end, if this is the end, and its reason.
     fn note_end(&mut self, found: &Found) {
-        let is_terminal = found.name == NameReader::Terminal;
+        let is_terminal = found.name == EventName::Terminal;
         self.is_marked |= is_terminal;
         let reason = match (self.api, found.finish) {
             // A response contains a reason only if it is incomplete.

@@ -10,7 +10,7 @@ use serde::de::MapAccess;
 
 /// The name of an event in the interfaces that have names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum NameReader {
+pub(crate) enum EventName {
     /// The event has no known name.
     #[default]
     Unknown,
@@ -28,7 +28,7 @@ pub(crate) enum NameReader {
     Known,
 }
 
-impl NameReader {
+impl EventName {
     /// The event with this name.
     pub(crate) fn of(name: &str) -> Self {
         match name {
@@ -59,7 +59,7 @@ impl NameReader {
 /// What a text contains, besides the generated texts and the error.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    pub(crate) name: NameReader,
+    pub(crate) name: EventName,
     /// Whether any part is known.
     pub(crate) known: bool,
     /// Whether an error is there.
@@ -277,7 +277,7 @@ struct NameText<'a>(&'a mut Found);
 
 impl Reader for NameText<'_> {
     fn text(&mut self, text: &str) {
-        self.0.name = NameReader::of(text);
+        self.0.name = EventName::of(text);
         // The type of a whole answer of Anthropic's interface.
         self.0.known |= text == "message";
     }

@@ -40,15 +40,21 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
+    /// Begins the next event.
     pub(crate) fn clear(&mut self) {
+        self.clear_texts();
+        if let Some(links) = &mut self.links {
+            links.clear();
+        }
+    }
+
+    /// Removes the texts.
+    pub(crate) fn clear_texts(&mut self) {
         if self.text.capacity() > KEPT_BYTES {
             self.text = String::new();
         }
         self.text.clear();
         self.ends.clear();
-        if let Some(links) = &mut self.links {
-            links.clear();
-        }
     }
 
     /// Adds a text, unless it is empty.
