@@ -264,6 +264,11 @@ fn other_data_sets_and_backends_are_sent() {
         assert_eq!(result["completed"], completed, "{line}");
         assert_eq!(result["total_output_tokens"], output, "{line}");
     }
+}
+
+#[test]
+fn embeddings_and_rankings_have_the_result_of_pooling() {
+    let folder = Folder::new();
     for line in [
         "--backend openai-embeddings",
         "--backend vllm-rerank --dataset-name random-rerank",
@@ -330,7 +335,7 @@ fn any_run_writes_the_result_and_rows_of_answers() {
     for part in [
         "vLLM",
         "ttft mean",
-        "time per token p50",
+        "time per token mean",
         "gap mean",
         "linear interpolation",
     ] {

@@ -85,7 +85,8 @@ impl Times {
         let mut sorted: Vec<f64> = times.map(|ns| ns / 1e6).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let count = sorted.len().max(1) as f64;
-        let mean = sorted.iter().sum::<f64>() / count;
+        // The sum of nothing is −0.
+        let mean = (sorted.iter().sum::<f64>() + 0.0) / count;
         let squares: f64 = sorted.iter().map(|time| (time - mean).powi(2)).sum();
         Self {
             mean,
