@@ -4,7 +4,7 @@ use crate::error_kind::Problem;
 use crate::json;
 use crate::kept::Kept;
 use crate::links::Links;
-use crate::part::{Found, EventName, Part};
+use crate::part::{EventName, Found, Part};
 use crate::pieces::{Channel, Pieces};
 use drumfire_plan::{AnswerText, EventClass, Finish, LlmApi, LlmError, TokenUsage};
 
@@ -187,7 +187,7 @@ impl Answer {
     }
 
     /// Keeps the texts of an event with this name, if the answer is kept.
-    fn keep_event(&mut self, name: Name) {
+    fn keep_event(&mut self, name: EventName) {
         let Some(kept) = self.kept.as_mut().filter(|_| self.keeps) else {
             return;
         };

@@ -247,7 +247,9 @@ impl RunInfo {
     /// Whether the target is a WebSocket, whose messages no stream carries.
     #[must_use]
     pub fn is_on_socket(&self) -> bool {
-        ["ws://", "wss://"].iter().any(|scheme| self.target.starts_with(scheme))
+        ["ws://", "wss://"]
+            .iter()
+            .any(|scheme| self.target.starts_with(scheme))
     }
 
     /// The length of the load in the plan; `None` if a pool has no duration, or its facts are

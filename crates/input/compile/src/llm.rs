@@ -92,10 +92,15 @@ pub(crate) fn prepare(pools: &mut [Pool], draws: Draws, scope: &mut Scope<'_>) -
 /// the trace is invalid.
 #[must_use]
 pub fn trace_totals(pool: &Pool, seed: u64, host: &Arc<dyn Host>) -> Option<TraceTotals> {
-    let trace = &pool.llm.trace;
+    let settings = &pool.llm;
+    let turns = settings::turns_of_trace(settings);
     let mut scope = Scope::new(host);
-    let read = trace::read(trace.file.as_ref()?, trace, seed, &mut scope)?;
-    read.trace.totals().ok()
+    let file = settings.trace.file.as_ref()?;
+    match trace::read(file, &settings.trace, turns, seed, &mut scope)?.content {
+        Recorded::Requests(trace) => trace.totals().ok(),
+        // The notes of a plan have the figures of recorded sessions.
+        Recorded::Sessions(_) => None,
+    }
 }
 
 fn of_pool(number: u64, pool: &mut Pool, draws: Draws, scope: &mut Scope<'_>) -> LlmPool {

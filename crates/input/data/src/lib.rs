@@ -61,7 +61,7 @@ pub use names::VARIABLES;
 pub use order::{Order, SharedList};
 pub use prompts::{
     LENGTH_MAX, Lengths, LengthsError, PrefixOrder, PrefixPool, PrefixPoolError, PromptOptions,
-    Prompts, SESSION_FORMATS, SessionFormat, SessionOptions, SessionTrace, SessionTraceOptions, TraceTotals,
+    Prompts, SESSION_FORMATS, SessionFormat, SessionOptions, SessionTrace, SessionTraceOptions,
     Sessions, TRACE_FORMATS, TURN_GROUPS, TURNS_MAX, Trace, TraceFormat, TraceOptions, TraceTotals,
     read_sessions,
 };

@@ -120,6 +120,7 @@ impl<I: Io> Run<I> {
             call: None,
             timeout: None,
             events: None,
+            socket: None,
             expect: None,
             inspection: None,
         };

@@ -47,7 +47,9 @@ pub(super) fn section(summary: &Summary, extent: &PageExtent) -> Option<Section>
             extent.rows
         )
     });
-    let are_events = rows.iter().all(|(_, messages)| are_events(summary, messages));
+    let are_events = rows
+        .iter()
+        .all(|(_, messages)| are_events(summary, messages));
     let (title, explanation) = match are_events {
         true => (
             "Events by step",
