@@ -98,8 +98,7 @@ pub fn trace_totals(pool: &Pool, seed: u64, host: &Arc<dyn Host>) -> Option<Trac
     let file = settings.trace.file.as_ref()?;
     match trace::read(file, &settings.trace, turns, seed, &mut scope)?.content {
         Recorded::Requests(trace) => trace.totals().ok(),
-        // The notes of a plan have the figures of recorded sessions.
-        Recorded::Sessions(_) => None,
+        Recorded::Sessions(trace) => Some(trace.totals()),
     }
 }
 

@@ -5,12 +5,11 @@
 //! read again when the request is sent.
 
 mod format;
-mod ideal;
 mod reuse;
 mod row;
 
 pub use format::{TRACE_FORMATS, TraceFormat};
-pub(in crate::prompts) use ideal::Ideal;
+pub(in crate::prompts) use reuse::Cache;
 pub use reuse::TraceTotals;
 pub(in crate::prompts) use row::{date, json_of};
 

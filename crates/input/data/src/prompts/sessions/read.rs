@@ -221,13 +221,10 @@ impl SessionReader {
         if has_times {
             self.trace = sorted(self.trace, options);
         }
-        let left_out = (self.left_out > 0).then(|| {
+        self.trace.note = (self.left_out > 0).then(|| {
             let requests = counted(self.left_out, "request");
             format!("left out: {requests} {}", self.why)
         });
-        let notes = left_out.into_iter().chain(self.trace.ideal());
-        let note = notes.collect::<Vec<_>>().join("; ");
-        self.trace.note = (!note.is_empty()).then_some(note);
         match self.trace.sessions.is_empty() {
             true => Err(FeedError::at_line(0, "the file has no session to send")),
             false => Ok(self.trace),

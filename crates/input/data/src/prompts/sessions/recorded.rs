@@ -1,6 +1,6 @@
 //! Recorded sessions, in memory.
 
-use crate::prompts::trace::Ideal;
+use crate::prompts::trace::{Cache, TraceTotals};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub struct SessionTrace {
     pub(super) block: u64,
     /// Whether each turn has the whole prompt, with all turns before it.
     pub(super) whole: bool,
-    /// What was left out, and what a cache can have.
+    /// What was left out.
     pub(super) note: Option<String>,
 }
 
@@ -108,29 +108,41 @@ impl SessionTrace {
         Some(starts.iter().map(scaled).collect())
     }
 
-    /// A remark on the share of the prompts that a cache can have, if the trace has whole prompts.
-    pub(super) fn ideal(&self) -> Option<String> {
-        let mut ideal = Ideal::default();
+    /// The sums over all turns, one session after the other. Prompts that are texts have no tokens
+    /// here, and only whole prompts have a cached share.
+    #[must_use]
+    pub fn totals(&self) -> TraceTotals {
+        let mut totals = TraceTotals::default();
+        let (mut cache, mut cached) = (Cache::default(), 0);
         for row in 0..self.count() {
-            let mut longest = 0;
+            // The beginning of the session's text that a turn before has sent.
+            let mut sent = 0;
             for turn in self.turns(row) {
-                match &turn.prompt {
-                    Content::Blocks(ids, words) => {
-                        let ids = self.ids[ids.clone()].iter().copied();
-                        ideal.add(*words, self.block, ids);
-                    }
+                totals.requests += 1;
+                totals.output += turn.output;
+                totals.input += match &turn.prompt {
+                    Content::Text(_) => 0,
+                    Content::Words(words) => *words,
                     Content::Beginning(words) => {
-                        ideal.add_counted(*words, longest.min(*words));
-                        longest = longest.max(*words);
+                        cached += sent.min(*words);
+                        sent = sent.max(*words);
+                        *words
                     }
-                    Content::Words(_) | Content::Text(_) => return None,
-                }
+                    Content::Blocks(ids, words) => {
+                        // A block in part is not cached.
+                        let whole = usize::try_from(words / self.block).unwrap_or(usize::MAX);
+                        let ids = self.ids[ids.clone()].iter().take(whole);
+                        cached += cache.admit(ids.copied()) * self.block;
+                        *words
+                    }
+                };
             }
         }
-        ideal.note()
+        totals.cached = self.whole.then_some(cached);
+        totals
     }
 
-    /// The remark on what was left out, and on caches.
+    /// The remark on what was left out.
     pub(super) fn note(&self) -> Option<String> {
         self.note.clone()
     }

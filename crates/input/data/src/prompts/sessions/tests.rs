@@ -155,13 +155,11 @@ fn weka_sessions_share_blocks_within_a_session() {
     assert!(trace.is_whole() && trace.times(1.0).is_none());
     // The blocks of the first three turns are kept once.
     assert_eq!(trace.ids.len(), 4);
-    let note = trace.note().unwrap();
-    assert!(
-        note.starts_with("left out: 1 request of sub-agents; "),
-        "{note}"
-    );
+    assert_eq!(trace.note().as_deref(), Some("left out: 1 request of sub-agents"));
     // Whole blocks: none, then one of 4 tokens, then one again, and another session's.
-    assert!(note.ends_with("(8 of 24)"), "{note}");
+    let totals = trace.totals();
+    let sums = (totals.requests, totals.input, totals.output, totals.cached);
+    assert_eq!(sums, (4, 24, 10, Some(8)));
     let sessions = table(SessionFormat::Weka, text, None);
     let texts = [0, 1, 2].map(|turn| element(&sessions, 0, "text", turn));
     let plain =
@@ -211,6 +209,8 @@ fn copilot_sessions_grow_at_their_times() {
     let trace = read(SessionFormat::Copilot, &text).unwrap();
     let seconds = |s| Nanos::from_secs(s);
     assert_eq!(trace.times(2.0), Some(vec![seconds(0), seconds(5)]));
+    // The second call of a session has the ten words of the first.
+    assert_eq!(trace.totals().cached, Some(10));
     let sessions = table(SessionFormat::Copilot, &text, Some(2.0));
     assert_eq!((sessions.turns(0), sessions.turns(1)), (2, 1));
     let texts = [0, 1].map(|turn| element(&sessions, 0, "text", turn));

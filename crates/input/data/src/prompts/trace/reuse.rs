@@ -70,13 +70,13 @@ impl Trace {
 
 /// The blocks so far, each with all blocks before it in its prompt.
 #[derive(Default)]
-struct Cache {
+pub(in crate::prompts) struct Cache {
     blocks: HashSet<u64>,
 }
 
 impl Cache {
     /// Adds the blocks of a prompt. Returns the number of leading blocks that were there before.
-    fn admit(&mut self, numbers: impl Iterator<Item = u64>) -> u64 {
+    pub(in crate::prompts) fn admit(&mut self, numbers: impl Iterator<Item = u64>) -> u64 {
         let (mut chain, mut found, mut is_prefix) = (0_u64, 0, true);
         for number in numbers {
             let mut bytes = [0; 16];
