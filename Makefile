@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 600
 SEED ?= 1
 # How many tests of a program run side by side: more than there are cores, since those that take
 # long wait for servers, timeouts and schedules.
-TEST_THREADS ?= 6
+TEST_THREADS ?= 8
 BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Where man(1) and the completion of bash look beside a program of BIN_DIR.
 SHARE_DIR ?= $(BIN_DIR)/../share

@@ -226,10 +226,10 @@ fn made_trace() -> MadeTrace {
         // The last block is in part, so that no other request has it.
         let input = (context.len() as u64 - 1) * BLOCK + 1 + below(BLOCK - 1);
         let whole = &context[..context.len() - 1];
-        let hits = whole.iter().take_while(|id| known.contains(*id)).count() as u64;
+        let cached = whole.iter().take_while(|id| known.contains(*id)).count() as u64;
         known.extend(whole);
         made.tokens += input;
-        made.cached += hits * BLOCK;
+        made.cached += cached * BLOCK;
         let row = json!({
             "timestamp": time,
             "input_length": input,

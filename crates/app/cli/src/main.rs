@@ -109,7 +109,7 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
     // A command line of another tool has that tool's own flags.
     if let Some((command, rest)) = texts.split_first()
         && drumfire_dialects::for_program(command).is_none()
-        && command != "k6"
+        && !(cfg!(feature = "k6") && command == "k6")
         && let Some(mistake) = habits::mistake(command, rest, &flags::longs(command))
     {
         return Err(Failure::usage(mistake));
@@ -203,10 +203,6 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::GoWrk { args } => dialect(drumfire_dialects::Dialect::GoWrk, args),
         #[cfg(feature = "k6")]
         Command::K6 { args } => command::k6::run(&input::texts(args)?, output),
-        #[cfg(not(feature = "k6"))]
-        Command::K6 { .. } => Err(Failure::usage(
-            "this program was built without k6 scripts; to build one with them, use `make install`",
-        )),
         Command::Pandora { args } => dialect(drumfire_dialects::Dialect::Pandora, args),
         Command::SlowCooker { args } => dialect(drumfire_dialects::Dialect::SlowCooker, args),
         Command::Vllm { args } => dialect(drumfire_dialects::Dialect::Vllm, args),
@@ -230,7 +226,7 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
             "`{shown}` is a file; to run a plan, use `drumfire run {shown}`"
         )));
     }
-    if let Some(mistake) = habits::mistaken_command(&first) {
+    if let Some(mistake) = habits::mistaken_command(&first).filter(|_| !is_command()) {
         return Err(Failure::usage(mistake));
     }
     if is_url(&first) {

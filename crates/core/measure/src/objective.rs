@@ -58,7 +58,7 @@ impl Objective {
         }
         let aim = Aim::resolve(&rule.metric, info)?;
         let is_upper = matches!(rule.comparison, Comparison::Less | Comparison::AtMost);
-        let is_goodput = matches!(aim.metric, Metric::Goodput(_));
+        let is_goodput = matches!(aim.metric, Metric::Goodput(_) | Metric::GoodputRate(_));
         if is_upper == is_goodput {
             return Err(match is_goodput {
                 true => {

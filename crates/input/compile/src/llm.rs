@@ -17,7 +17,7 @@ mod trace;
 use crate::host::Host;
 use crate::scope::{Scope, is_on};
 use api::path;
-use body::{BodyParts, Templates, body};
+use body::{BodyParts, SessionBody, Templates, body};
 use drumfire_data::{
     AtEnd, Feed, FeedOrder, Lengths, PrefixPool, PromptOptions, Prompts, Sources, Trace,
     TraceTotals,
@@ -28,7 +28,6 @@ use drumfire_document::{
 };
 use drumfire_plan::LlmApi;
 use drumfire_units::Nanos;
-use session::SessionBody;
 use settings::SessionPlan;
 use std::sync::Arc;
 use trace::Recorded;

@@ -412,7 +412,7 @@ fn every_command_line_runs() {
 }
 
 /// Commands whose flags the manual explains, besides `http`, `grpc`, `llm` and `serve`.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "ab",
     "agent",
     "capacity",
@@ -433,6 +433,7 @@ const COMMANDS: [&str; 20] = [
     "runs note",
     "runs rm",
     "runs prune",
+    "ws",
 ];
 
 /// The long flags in a command's help.

@@ -2,7 +2,6 @@
 
 use super::api::{has_messages, has_stream_options, limit};
 use super::is_streamed;
-use super::session::SessionBody;
 use crate::json_template::template;
 use crate::scope::{Scope, is_on};
 use drumfire_document::json_strings::{literal, map};
@@ -25,6 +24,16 @@ pub(super) struct BodyParts<'a> {
     pub(super) templates: Templates,
     /// The parts that a session determines, if the request is a turn of one.
     pub(super) session: Option<&'a SessionBody>,
+}
+
+/// The parts of a turn's body that a session determines, as templates.
+pub(super) struct SessionBody {
+    /// The list of messages.
+    pub(super) messages: String,
+    /// The prompt's text, for an API without messages.
+    pub(super) text: String,
+    /// The maximum number of tokens of the answer.
+    pub(super) limit: String,
 }
 
 /// Whether braces in the texts of the plan begin templates.

@@ -7,7 +7,7 @@
 //! contains (`context: recorded`). If an answer calls tools, their results are added, and the model
 //! is asked again. A failed request ends the session.
 
-use super::body::Templates;
+use super::body::{SessionBody, Templates};
 use drumfire_data::TURN_GROUPS;
 use drumfire_document::{Branch, Field, Loop, Place, Request, RequestStep, Step, Text};
 use drumfire_plan::LlmApi;
@@ -277,14 +277,4 @@ impl SessionParts<'_> {
             ),
         }
     }
-}
-
-/// The parts of a turn's body that a session determines, as templates.
-pub(super) struct SessionBody {
-    /// The list of messages.
-    pub(super) messages: String,
-    /// The prompt's text, for an API without messages.
-    pub(super) text: String,
-    /// The maximum number of tokens of the answer.
-    pub(super) limit: String,
 }

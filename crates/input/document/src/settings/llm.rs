@@ -60,7 +60,7 @@ table! {
             Flag::new(Group::Prompt, "--budget-tokens <N>",
                 "Stop before the words of the prompts and the requested tokens exceed N together, such as 100000");
         turns: Option<Text> =
-            "Number of turns in each session, or a law as for `input`; by default a request is a session of its own",
+            "Number of turns in each session, or a law as for `input`; by default each request is a session",
             Flag::new(Group::Prompt, "--turns <LAW>",
                 "Turns of each session: a number or a law as for --input; each turn repeats the messages before it [default: 1]");
         turn_delay: Option<Text> =

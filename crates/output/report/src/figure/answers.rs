@@ -147,6 +147,6 @@ fn prompts(llm: &LlmFigures) -> Option<Figure> {
         y: Axis::log("time", Unit::Time, values(&all)),
         plot: plot_of(all, Plot::Bands, "No prompt has a count of tokens."),
         marks: Vec::new(),
-        note: Some("A point stands for prompts of 0.7 to 1.4 times its length.".to_owned()),
+        note: Some("A point is for prompts of 0.7 to 1.4 times its length.".to_owned()),
     })
 }

@@ -155,7 +155,10 @@ fn weka_sessions_share_blocks_within_a_session() {
     assert!(trace.is_whole() && trace.times(1.0).is_none());
     // The blocks of the first three turns are kept once.
     assert_eq!(trace.ids.len(), 4);
-    assert_eq!(trace.note().as_deref(), Some("left out: 1 request of sub-agents"));
+    assert_eq!(
+        trace.note().as_deref(),
+        Some("left out: 1 request of sub-agents")
+    );
     // Whole blocks: none, then one of 4 tokens, then one again, and another session's.
     let totals = trace.totals();
     let sums = (totals.requests, totals.input, totals.output, totals.cached);
