@@ -500,7 +500,10 @@ fn traces_of_sessions_have_their_contexts() {
             "use `prompt`",
         ),
         ("tools: [ 1 ]", "tools are a list of objects"),
-        ("tools: [ { a: 1 } ], api: completions", "tools need the API"),
+        (
+            "tools: [ { a: 1 } ], api: completions",
+            "tools need the API",
+        ),
         ("tools: [ { a: 1 } ], api: responses", "tools need the API"),
         (
             "tools: [ { a: 1 } ], budget_tokens: 9",
