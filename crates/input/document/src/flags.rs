@@ -385,7 +385,7 @@ mod tests {
                 );
             }
             for row in &rows {
-                let needs = row.flag.needs.filter(|_| on != On::WS);
+                let needs = row.flag.needs.filter(|_| on != On::WS && on != On::LLM);
                 let others = row.flag.excludes.iter().copied().chain(needs);
                 for other in others {
                     assert!(seen.contains(other), "{:?}", row.flag);

@@ -81,7 +81,7 @@ table! {
             "Maximum time without an event of a stream, or without a message of a WebSocket, such as `10s`; `0` means no limit, which is the default unless `llm` makes the request",
             Flag::new(Group::Timeouts, "--gap-timeout <TIME>",
                 "Maximum time from one event, or message, to the next [default: no limit; 60s for answers of a model]")
-                .on(On::HTTP.and(On::LLM).and(On::WS));
+                .on(On::HTTP.and(On::LLM).and(On::WS)).needs("events");
         stream_duration: Option<Text> =
             "How long a stream lasts at most, such as `10m`, from the first write of its request; drumfire then ends the exchange, which is not a failure",
             Flag::new(Group::Request, "--stream-duration <TIME>",
