@@ -101,12 +101,19 @@ fn tiles(out: &mut Markup, finding: &Finding, summary: &Summary, origin: &Origin
     let facts = facts.filter(|(label, _)| !(is_own && *label == "Reason"));
     words.extend(facts.map(|(_, of)| of));
     let grade = grade(finding);
-    tile(
-        out,
-        class(grade),
-        &format!("{}{title}", mark(grade)),
-        &words,
+    // The heading has the reason of an answer that is missing.
+    let is_answered = !matches!(
+        finding.answer,
+        Answer::Generator { .. } | Answer::Unknown { .. }
     );
+    if is_answered || !words.is_empty() {
+        tile(
+            out,
+            class(grade),
+            &format!("{}{title}", mark(grade)),
+            &words,
+        );
+    }
     if let Some(name) = bottleneck_name(finding) {
         let words = finding.bottleneck.map(|it| bottleneck_words(finding, it));
         // The words begin with the name.
