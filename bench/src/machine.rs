@@ -1,6 +1,6 @@
 //! The machine of a measurement, and the time that its host stole during it.
 
-use drumfire_net::{StealTimes, steal_times};
+use drumfire_net::{StealTimes, raise_descriptor_limit, steal_times};
 use std::fs;
 use std::process::Command;
 
@@ -41,6 +41,15 @@ pub fn version(mut command: Command) -> Option<String> {
     // wrk adds its author to the line.
     let words = line.split(" Copyright").next().unwrap_or(line);
     Some(words.trim().to_owned())
+}
+
+/// `wanted` connections, or as many as a process of this machine may open: it needs some descriptors
+/// for other files.
+#[must_use]
+pub fn connections(wanted: u32) -> u32 {
+    let limit = raise_descriptor_limit().unwrap_or(u64::MAX);
+    let possible = u32::try_from(limit.saturating_sub(1_000)).unwrap_or(wanted);
+    wanted.min(possible)
 }
 
 /// The load averages, which show other work on the machine.

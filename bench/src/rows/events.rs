@@ -1,6 +1,7 @@
 //! Event streams: the CPU time of an event, and the memory of a stream that is open and silent.
 
 use super::Settings;
+use crate::machine;
 use crate::process::{self, CLIENT_CORE, Finished, MemoryWatch, pinned};
 use crate::server::Server;
 use crate::summary::Summary;
@@ -15,7 +16,7 @@ const STREAMS: u32 = 1_000;
 const EVENTS_PER_S: u32 = 100;
 /// The size of an event's data, in bytes.
 const EVENT_BYTES: u32 = 250;
-/// The streams that are open at the same time and silent.
+/// The streams that are open at the same time and silent, if the limit of descriptors allows it.
 const IDLE: u32 = 50_000;
 /// How long these streams last, in seconds: the time to open all of them, and a few seconds more.
 const IDLE_SECONDS: u64 = 20;
@@ -108,11 +109,12 @@ pub(super) fn idle(settings: &Settings) -> Result<Vec<Line>> {
         received(&finished, streams, 1)?;
         Ok(finished.peak_bytes as f64 / 1000.0)
     };
-    let (one, many) = (peak(1)?, peak(IDLE)?);
-    let count = f64::from(IDLE);
+    let streams = machine::connections(IDLE);
+    let (one, many) = (peak(1)?, peak(streams)?);
+    let count = f64::from(streams);
     let figure = |what: &str, value: f64, unit: &str, target| {
         Line::Figure(Figure {
-            what: format!("{IDLE} silent event streams: {what}"),
+            what: format!("{streams} silent event streams: {what}"),
             value,
             unit: unit.to_owned(),
             target,

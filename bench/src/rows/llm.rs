@@ -5,6 +5,7 @@
 //! Everything runs against the mock of `drumfire serve --llm`, whose own counts are the truth.
 
 use super::Settings;
+use crate::machine;
 use crate::process::{self, CLIENT_CORE, Finished, MemoryWatch, pinned};
 use crate::server::Server;
 use crate::summary::Summary;
@@ -20,7 +21,8 @@ use std::net::Ipv4Addr;
 /// The streams of a run that measures CPU time, and the events per second in each of them.
 const STREAMS: u32 = 1_000;
 const EVENTS_PER_S: u32 = 100;
-/// The streams that are open at the same time and silent, and how long they are watched, in seconds.
+/// The streams that are open at the same time and silent, if the limit of descriptors allows it, and
+/// how long they are silent, in seconds.
 const IDLE: u32 = 50_000;
 const IDLE_SECONDS: u64 = 20;
 /// The requests that are due at once.
@@ -127,12 +129,13 @@ pub(super) fn events(settings: &Settings) -> Result<Vec<Line>> {
     ])
 }
 
-/// Measures the memory of answers that have begun and are silent.
+/// Measures the memory of answers that have begun and are silent. Each lasts long enough for all
+/// others to begin.
 pub(super) fn idle(settings: &Settings) -> Result<Vec<Line>> {
-    let server = mock(settings, &["--ttft=10ms", "--itl=1h"])?;
-    let peak = |streams: u32| -> Result<f64> {
-        let count = u64::from(streams);
-        let (streams, length) = (streams.to_string(), format!("{IDLE_SECONDS}s"));
+    let pause = format!("--itl={IDLE_SECONDS}s");
+    let server = mock(settings, &["--ttft=10ms", &pause])?;
+    let peak = |count: u32| -> Result<f64> {
+        let streams = count.to_string();
         let flags = [
             "--input=8",
             "--output=2",
@@ -143,22 +146,18 @@ pub(super) fn idle(settings: &Settings) -> Result<Vec<Line>> {
             "--gap-timeout=5m",
             "-c",
             &streams,
-            "-z",
-            &length,
+            "-n",
+            &streams,
         ];
-        let (summary, json, finished) = client(&server, settings, &flags, MemoryWatch::Memory)?;
-        let open = summary.count("in_flight")?;
-        let first = json["llm"]["ttft"]["count"].as_u64().unwrap_or(0);
-        if open != count || first != count {
-            let words = format!("{open} answers were open, and {first} had begun");
-            return Err(Error::other(words));
-        }
+        let (summary, _, finished) = client(&server, settings, &flags, MemoryWatch::Memory)?;
+        all_ok(&summary, count.into())?;
         Ok(finished.peak_bytes as f64 / 1000.0)
     };
-    let (one, many) = (peak(1)?, peak(IDLE)?);
-    let count = f64::from(IDLE);
+    let streams = machine::connections(IDLE);
+    let (one, many) = (peak(1)?, peak(streams)?);
+    let count = f64::from(streams);
     let growth = (many - one) / (count - 1.0);
-    let title = format!("{IDLE} silent answers");
+    let title = format!("{streams} silent answers");
     Ok(vec![
         figure(
             format!("{title}: all memory ÷ answers, kB"),
