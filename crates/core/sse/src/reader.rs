@@ -287,6 +287,10 @@ impl Reader {
 /// Adds bytes to a text; bytes that are not UTF-8 become U+FFFD, as the Encoding standard decodes
 /// them.
 fn push_text(text: &mut String, bytes: &[u8]) {
+    if let Ok(valid) = str::from_utf8(bytes) {
+        text.push_str(valid);
+        return;
+    }
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         if !chunk.invalid().is_empty() {
