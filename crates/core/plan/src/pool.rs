@@ -64,13 +64,15 @@ impl Pool {
         self.load.changes() || users.any(|users| users.changes().len() > 1)
     }
 
-    /// Whether a request starts as soon as an earlier one has ended: a closed load without think
-    /// time, pace and pauses.
+    /// Whether the client's speed limits the load: in a closed load without think time, pace and
+    /// pauses, a request starts as soon as an earlier one has ended. Events arrive at the times that
+    /// the target chooses, however fast the client is.
     #[must_use]
     pub fn is_at_full_speed(&self) -> bool {
         match &self.load {
             Load::Closed { think, pace, .. } => {
-                *think == Pause::NONE && *pace == Nanos::ZERO && !self.program.rests()
+                let rests = *think != Pause::NONE || *pace != Nanos::ZERO || self.program.rests();
+                !rests && self.requests.iter().all(|request| request.events.is_none())
             }
             Load::Open { .. } | Load::PerUser { .. } => false,
         }

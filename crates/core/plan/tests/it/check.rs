@@ -1,11 +1,11 @@
 //! The flaws that make a plan invalid.
 
 use drumfire_plan::{
-    Affinity, Arrivals, Body, ClockChoice, Connections, Cookies, Detour, Expect, Flaw, Generator,
-    Growth, Header, HttpOptions, HttpRequest, Inquiry, KeepAlive, KeepAliveHints, LatePolicy, Life,
-    Load, Method, OnFailure, Pause, Plan, PlanParts, Pool, Program, Reach, Redirects, Resolve,
-    Retry, ReusedClosed, Samples, Spread, Step, Stop, Threads, Timeouts, Transcripts, Url,
-    UserSteps, WaitChoice, Warmup,
+    Affinity, Arrivals, Body, ClockChoice, Connections, Cookies, Detour, EventStream, Expect, Flaw,
+    Generator, Growth, Header, HttpOptions, HttpRequest, Inquiry, KeepAlive, KeepAliveHints,
+    LatePolicy, Life, Load, Method, OnFailure, Pause, Plan, PlanParts, Pool, Program, Reach,
+    Redirects, Resolve, Retry, ReusedClosed, Samples, Spread, Step, Stop, Threads, Timeouts,
+    Transcripts, Url, UserSteps, WaitChoice, Warmup,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn pool() -> Pool {
 }
 
 #[test]
-fn full_speed_is_a_closed_load_without_rests() {
+fn full_speed_is_a_closed_load_without_rests_and_events() {
     let closed = |think, pace| Load::Closed {
         users: 2,
         think,
@@ -110,6 +110,13 @@ fn full_speed_is_a_closed_load_without_rests() {
     }
     full.program = scenario(Step::Jump(1));
     assert!(full.is_at_full_speed());
+    full.requests[0].events = Some(EventStream {
+        gap: Nanos::MAX,
+        duration: Nanos::MAX,
+        receive: None,
+        answer: None,
+    });
+    assert!(!full.is_at_full_speed());
 }
 
 fn parts() -> PlanParts {

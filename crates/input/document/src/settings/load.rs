@@ -77,9 +77,9 @@ table! {
             Flag::new(Group::Load, "--spin",
                 "Busy-wait shortly before a request is due: microseconds of lag, at the cost of a CPU core");
         wait: Option<Text> =
-            "How threads wait for responses: `adaptive` (the default): in a closed model without pauses, poll before sleeping for as long as that pays; `sleep`: never poll; `spin`: the same as `spin: true`",
+            "How threads wait for responses: `adaptive` (the default): in a closed model without pauses and event streams, poll before sleeping for as long as that pays; `sleep`: never poll; `spin`: the same as `spin: true`",
             Flag::new(Group::Load, "--wait <HOW>",
-                "How threads wait for responses: adaptive polls before sleeping, in a closed model without pauses; sleep never polls; spin is the same as --spin [default: adaptive]")
+                "How threads wait for responses: adaptive polls before sleeping, in a closed model without pauses and event streams; sleep never polls; spin is the same as --spin [default: adaptive]")
                 .on(On::SENDS).choices(&["sleep", "adaptive", "spin"]).excludes(&["spin"]);
         clock: Option<Text> =
             "Clock for exchanges: `wire`, kernel timestamps of requests and responses, the default of an open model; `receive`, those of responses; `program`, drumfire's own, the default with users",
