@@ -14,16 +14,21 @@
 //!
 //! The route to an origin is looked up once, on a thread of its own; requests to the origin wait
 //! for it. Each user has connections of its own to each origin: as many as it has simultaneous
-//! requests if a connection carries one, and else one.
+//! requests if a connection carries one, and else one. A WebSocket has a connection of its own.
 
 mod desk;
 mod reply;
 mod sites;
+mod socket_event;
+mod sockets;
 
-pub use reply::{Reply, ReplyTimes, Ticket};
+pub use reply::{Reply, ReplyTimes, SocketTicket, Ticket};
+pub use socket_event::SocketEvent;
+pub use sockets::{SocketRequest, SocketSend};
 
 use self::desk::Desk;
-use self::sites::{Found, Sites};
+use self::sites::{Found, Sites, Use};
+use self::sockets::Sockets;
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, Shard, ShareId};
 use crate::limits::SITE_LOOK;
@@ -91,6 +96,7 @@ pub struct Client<I> {
     ready: Vec<Readiness>,
     desk: Desk,
     sites: Sites,
+    sockets: Sockets,
     shares: HashMap<(u32, LaneId), Vec<UserShare>>,
 }
 
@@ -115,6 +121,7 @@ impl<I: Io> Client<I> {
             ready: Vec::new(),
             desk: Desk::new(settings.body_max),
             sites: Sites::new(settings),
+            sockets: Sockets::default(),
             shares: HashMap::new(),
         }
     }
@@ -145,7 +152,7 @@ impl<I: Io> Client<I> {
         let now = self.io.now();
         let origin = request.request.url.origin.clone();
         let id = self.desk.begin(request, now);
-        match self.sites.find(&origin, id) {
+        match self.sites.find(&origin, Use::Requests, id) {
             Ok(Found::Site(site)) => self.submit_first(id, site),
             Ok(Found::Sought) => {}
             Err(failure) => self.desk.end(id, failure, now),
@@ -182,6 +189,7 @@ impl<I: Io> Client<I> {
             }
         };
         entry.seat = Some((lane, share));
+        self.seat_socket(id, (lane, share));
         self.submit(id, share, now);
     }
 
@@ -250,7 +258,11 @@ impl<I: Io> Client<I> {
         if self.sites.seek() {
             until = until.min(now + SITE_LOOK);
         }
-        if self.desk.has_ended() || self.transport.pending.is_pressing() {
+        if self.desk.has_ended()
+            || self.desk.has_socket_news()
+            || self.sockets.has_events()
+            || self.transport.pending.is_pressing()
+        {
             until = Nanos::ZERO;
         }
         let mut ready = std::mem::take(&mut self.ready);
@@ -267,6 +279,7 @@ impl<I: Io> Client<I> {
             self.transport.read_rest(context!(self));
         }
         self.after_sockets();
+        self.settle_sockets();
         self.transport.flush(context!(self), Output::All);
         Ok(())
     }

@@ -49,7 +49,8 @@ mod wire;
 mod worker;
 
 pub use client::{
-    BodyUse, Client, ClientRequest, ClientSettings, Probe, Reply, ReplyTimes, Ticket,
+    BodyUse, Client, ClientRequest, ClientSettings, Probe, Reply, ReplyTimes, SocketEvent,
+    SocketRequest, SocketSend, SocketTicket, Ticket,
 };
 pub use control::{Control, ControlError};
 pub use conversation::{ConversationError, Speaker, chooses_http2, converse};

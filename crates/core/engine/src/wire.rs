@@ -43,7 +43,7 @@ pub(crate) use contract::WireProtocol;
 pub(crate) use fields::Fields;
 pub(crate) use handler::{
     Ahead, Chunk, ConnectionNote, End, Extra, FIELDS_TOO_LARGE, GivenUp, Handler, Life, Opening,
-    Pump, Resend, Seen, SocketMessage, SocketTask, Then, Whole, WireEvent,
+    Pump, Resend, Seen, SocketMessage, SocketNote, SocketTask, Then, Whole, WireEvent,
 };
 pub(crate) use port::{Input, Port};
 pub(crate) use settings::{Lent, Patience, Settings, Terms};

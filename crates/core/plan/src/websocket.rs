@@ -35,6 +35,8 @@ pub enum SocketAct {
         /// What the exchange waits for; `None` means that it ends when the message is sent.
         receive: Option<Receive>,
     },
+    /// Sends a ping with the request's body, of at most 125 bytes. The exchange does not wait for the pong.
+    Ping,
     /// The closing handshake.
     Close {
         /// The code to send; `None` sends a close frame without a code.
@@ -90,7 +92,7 @@ impl WebSocket {
     pub const fn receive(&self) -> Option<&Receive> {
         match &self.act {
             SocketAct::Message { receive, .. } => receive.as_ref(),
-            SocketAct::Connect | SocketAct::Close { .. } => None,
+            SocketAct::Connect | SocketAct::Ping | SocketAct::Close { .. } => None,
         }
     }
 
@@ -99,7 +101,7 @@ impl WebSocket {
     pub const fn sends(&self) -> Option<MessageKind> {
         match &self.act {
             SocketAct::Message { send, .. } => *send,
-            SocketAct::Connect | SocketAct::Close { .. } => None,
+            SocketAct::Connect | SocketAct::Ping | SocketAct::Close { .. } => None,
         }
     }
 

@@ -4,16 +4,18 @@
 //! reads after the transport has returned.
 
 use super::reply::{Reply, ReplyTimes, Ticket};
+use super::socket_event::SocketEvent;
 use super::{BodyUse, ClientRequest};
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, ShareId};
-use crate::prepare::{Form, Rendered};
+use crate::prepare::{Form, Rendered, SocketRequest};
 use crate::wire::{
-    Ahead, Chunk, ConnectionNote, Fields, GivenUp, Handler, Opening, Pump, Resend, Then, WireEvent,
+    Ahead, Chunk, ConnectionNote, Fields, GivenUp, Handler, Opening, Pump, Resend, SocketNote,
+    SocketTask, Then, WireEvent,
 };
 use drumfire_measure::Outcome;
 use drumfire_net::Slot;
-use drumfire_plan::HttpRequest;
+use drumfire_plan::{Body, HttpRequest, MessageKind};
 use drumfire_units::Nanos;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -35,6 +37,8 @@ pub(super) struct Entry {
     pub(super) request: HttpRequest,
     /// The request as it is sent, once its route is known.
     pub(super) form: Option<Form>,
+    /// What the exchange does, if it is one of a WebSocket.
+    socket: Option<SocketRequest>,
     /// The share that carries the request.
     pub(super) seat: Option<(LaneId, ShareId)>,
     body_use: BodyUse,
@@ -51,6 +55,7 @@ impl Entry {
         Self {
             progress: Progress::Running,
             user: request.user,
+            socket: SocketRequest::of(&request.request),
             request: request.request,
             form: None,
             seat: None,
@@ -110,6 +115,9 @@ pub(super) struct Desk {
     entries: Vec<Entry>,
     free: Vec<ExchangeId>,
     ended: VecDeque<ExchangeId>,
+    /// What happened on WebSockets, and their exchanges that have ended.
+    notes: VecDeque<(ExchangeId, SocketEvent)>,
+    ended_on_sockets: VecDeque<ExchangeId>,
     resends: Vec<ExchangeId>,
     /// A lower bound of all deadlines.
     next_scan: Nanos,
@@ -126,6 +134,8 @@ impl Desk {
             entries: Vec::new(),
             free: Vec::new(),
             ended: VecDeque::new(),
+            notes: VecDeque::new(),
+            ended_on_sockets: VecDeque::new(),
             resends: Vec::new(),
             next_scan: Nanos::MAX,
             body_max,
@@ -182,12 +192,16 @@ impl Desk {
         times.end = now.max(last).max(times.began);
         entry.reply.outcome = failure.outcome;
         entry.reply.detail = failure.detail.map(|detail| detail.to_string());
-        self.ended.push_back(id);
+        match entry.socket {
+            None => self.ended.push_back(id),
+            Some(_) => self.ended_on_sockets.push_back(id),
+        }
     }
 
     /// Frees the entry of a request whose reply is not wanted.
     pub(super) fn forget(&mut self, id: ExchangeId) {
         self.ended.retain(|other| *other != id);
+        self.ended_on_sockets.retain(|other| *other != id);
         self.resends.retain(|other| *other != id);
         self.free_entry(id);
     }
@@ -198,12 +212,30 @@ impl Desk {
             entry.progress = Progress::Free;
             entry.deadline = Nanos::MAX;
             entry.form = None;
+            entry.socket = None;
+            // As many entries stay as users once had requests at a time.
+            entry.request.headers = Vec::new();
+            entry.request.body = Body::default();
             self.free.push(id);
         }
     }
 
     pub(super) fn has_ended(&self) -> bool {
         !self.ended.is_empty()
+    }
+
+    /// Takes what happened next on a WebSocket.
+    pub(super) fn take_socket_note(&mut self) -> Option<(ExchangeId, SocketEvent)> {
+        self.notes.pop_front()
+    }
+
+    /// Whether something happened on WebSockets.
+    pub(super) fn has_socket_news(&self) -> bool {
+        !self.notes.is_empty() || !self.ended_on_sockets.is_empty()
+    }
+
+    pub(super) fn next_socket_ended(&mut self) -> Option<ExchangeId> {
+        self.ended_on_sockets.pop_front()
     }
 
     pub(super) fn next_ended(&mut self) -> Option<ExchangeId> {
@@ -316,6 +348,24 @@ impl Handler for Desk {
         }
     }
 
+    fn socket(&self, id: ExchangeId) -> Option<SocketTask<'_>> {
+        let entry = self.entry(id);
+        Some(SocketTask {
+            request: entry.socket.as_ref()?,
+            message: entry.request.body.0.as_deref().unwrap_or_default(),
+            step: 0,
+        })
+    }
+
+    fn noted(&mut self, id: ExchangeId, note: SocketNote<'_>, _: Nanos) {
+        let event = match note {
+            SocketNote::Ping => SocketEvent::Ping,
+            SocketNote::Pong => SocketEvent::Pong,
+            SocketNote::Close(code, reason) => SocketEvent::closed(code, reason),
+        };
+        self.notes.push_back((id, event));
+    }
+
     fn body(&self, id: ExchangeId) -> Option<Chunk<'_>> {
         let entry = self.entry(id);
         match entry.form.as_ref()? {
@@ -326,7 +376,11 @@ impl Handler for Desk {
         }
     }
 
-    fn body_taken(&mut self, id: ExchangeId, taken: usize, _: Nanos) -> Pump {
+    fn body_taken(&mut self, id: ExchangeId, taken: usize, now: Nanos) -> Pump {
+        if self.entry(id).socket.is_some() {
+            self.end(id, Failure::from_outcome(Outcome::Ok), now);
+            return Pump::Wait;
+        }
         let entry = self.entry_mut(id);
         entry.body_sent += taken;
         match &entry.form {
@@ -367,8 +421,20 @@ impl Handler for Desk {
 
     fn on_event(&mut self, id: ExchangeId, event: WireEvent<'_>, now: Nanos) -> Then {
         match event {
-            // The client opens no WebSockets.
-            WireEvent::Interim | WireEvent::Message(_) => Then::GoOn,
+            WireEvent::Interim => Then::GoOn,
+            WireEvent::Message(message) => {
+                if message.length > message.payload.len() as u64 {
+                    self.end(id, Failure::from_outcome(Outcome::LimitMessage), now);
+                    return Then::GiveUp;
+                }
+                let kind = match message.kind {
+                    drumfire_websocket::Kind::Text => MessageKind::Text,
+                    drumfire_websocket::Kind::Binary => MessageKind::Binary,
+                };
+                let event = SocketEvent::Message(kind, message.payload.to_vec());
+                self.notes.push_back((id, event));
+                Then::GoOn
+            }
             WireEvent::Head {
                 status,
                 fields,
@@ -394,8 +460,15 @@ impl Handler for Desk {
                 self.over(id, Failure::from_outcome(Outcome::Ok), now)
             }
             WireEvent::Failed {
-                failure, resend, ..
+                failure,
+                seen,
+                resend,
             } => {
+                let entry = self.entry_mut(id);
+                if let (Some(_), Some(status)) = (&entry.socket, seen.status()) {
+                    // The server has refused the handshake.
+                    entry.reply.status = status;
+                }
                 if self.entry_mut(id).resends(resend) {
                     self.resends.push(id);
                     return Then::GoOn;

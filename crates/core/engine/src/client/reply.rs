@@ -8,6 +8,10 @@ use std::net::SocketAddr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ticket(pub(crate) u32);
 
+/// Identifies a WebSocket until it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SocketTicket(pub(crate) u32);
+
 /// The result of a request.
 #[derive(Debug)]
 pub struct Reply {

@@ -15,8 +15,8 @@ use crate::wire::Settings;
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
 use drumfire_plan::{
-    Body, ClockChoice, Generator, HttpRequest, HttpVersion, Method, Origin, Plan, PlanParts, Pool,
-    Scheme, Threads, Url, WaitChoice, Warmup,
+    Body, ClockChoice, Deflate, Generator, HttpRequest, HttpVersion, Method, Origin, Plan,
+    PlanParts, Pool, Scheme, SocketAct, Threads, Url, WaitChoice, Warmup, WebSocket,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -30,6 +30,13 @@ pub(super) struct Site {
     pub(super) lane: LaneId,
     /// Whether a connection carries one request at a time.
     pub(super) exclusive: bool,
+}
+
+/// What connections to an origin carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Requests,
+    Socket,
 }
 
 /// The result of a look-up.
@@ -61,7 +68,7 @@ pub(super) struct Answered {
 pub(super) struct Sites {
     settings: ClientSettings,
     sites: Vec<Site>,
-    origins: Vec<(Origin, State)>,
+    origins: Vec<(Origin, Use, State)>,
 }
 
 impl Sites {
@@ -81,11 +88,17 @@ impl Sites {
     ///
     /// # Errors
     /// If there are too many origins, or no thread for the look-up.
-    pub(super) fn find(&mut self, origin: &Origin, id: ExchangeId) -> Result<Found, Failure> {
-        let known = self.origins.iter_mut().find(|(other, _)| other == origin);
+    pub(super) fn find(
+        &mut self,
+        origin: &Origin,
+        of: Use,
+        id: ExchangeId,
+    ) -> Result<Found, Failure> {
+        let mut origins = self.origins.iter_mut();
+        let known = origins.find(|(other, other_use, _)| other == origin && *other_use == of);
         match known {
-            Some((_, State::Known(site))) => return Ok(Found::Site(*site)),
-            Some((_, State::Sought { waiting, .. })) => {
+            Some((.., State::Known(site))) => return Ok(Found::Site(*site)),
+            Some((.., State::Sought { waiting, .. })) => {
                 waiting.push(id);
                 return Ok(Found::Sought);
             }
@@ -95,19 +108,20 @@ impl Sites {
             let reason = format!("requests already went to {SITES_MAX} origins");
             return Err(Failure::with(Outcome::LocalMemory, reason));
         }
-        let answer = self.look_up(origin)?;
+        let answer = self.look_up(origin, of)?;
         let waiting = vec![id];
         self.origins
-            .push((origin.clone(), State::Sought { answer, waiting }));
+            .push((origin.clone(), of, State::Sought { answer, waiting }));
         Ok(Found::Sought)
     }
 
-    fn look_up(&self, origin: &Origin) -> Result<Receiver<LookedUp>, Failure> {
+    fn look_up(&self, origin: &Origin, of: Use) -> Result<Receiver<LookedUp>, Failure> {
         let (send, answer) = mpsc::channel();
         let mut pool = self.settings.pool.clone();
-        pool.requests = vec![first_request(origin)];
+        pool.requests = vec![first_request(origin, of)];
         let probe = self.settings.probe.clone();
-        let probe = probe.filter(|_| origin.scheme == Scheme::Https);
+        // A WebSocket is opened over HTTP/1.1.
+        let probe = probe.filter(|_| origin.scheme == Scheme::Https && of == Use::Requests);
         let resolver = Arc::clone(&self.settings.resolver);
         let work = move || {
             // The client may be gone.
@@ -122,12 +136,12 @@ impl Sites {
     /// Whether any origin is being looked up.
     pub(super) fn seek(&self) -> bool {
         let mut origins = self.origins.iter();
-        origins.any(|(_, state)| matches!(state, State::Sought { .. }))
+        origins.any(|(.., state)| matches!(state, State::Sought { .. }))
     }
 
     /// Removes a request from those that wait.
     pub(super) fn forget(&mut self, id: ExchangeId) {
-        for (_, state) in &mut self.origins {
+        for (.., state) in &mut self.origins {
             if let State::Sought { waiting, .. } = state {
                 waiting.retain(|other| *other != id);
             }
@@ -142,7 +156,7 @@ impl Sites {
         io: &mut I,
     ) -> Option<Answered> {
         for at in 0..self.origins.len() {
-            let State::Sought { answer, waiting } = &mut self.origins[at].1 else {
+            let State::Sought { answer, waiting } = &mut self.origins[at].2 else {
                 continue;
             };
             let looked_up = match answer.try_recv() {
@@ -156,7 +170,7 @@ impl Sites {
                 self.add(pool, routes, transport, io)
             });
             match &found {
-                Ok(site) => self.origins[at].1 = State::Known(*site),
+                Ok(site) => self.origins[at].2 = State::Known(*site),
                 Err(_) => drop(self.origins.swap_remove(at)),
             }
             return Some(Answered { waiting, found });
@@ -181,11 +195,19 @@ impl Sites {
         };
         let route = route.behind(first.unwrap_or(0));
         let target = route.form;
-        let lane = transport.add_lane(Lane::new(route, Settings::for_pool(&pool, 1)));
+        let protocol = match pool.requests.first() {
+            Some(request) => Protocol::for_request(&pool, request),
+            None => Protocol::for_pool(&pool),
+        };
+        let mut wire = Settings::for_pool(&pool, 1);
+        wire.protocol = protocol;
+        // Messages are received whole, also those that come while a message is sent.
+        (wire.socket_keep, wire.keeps_messages) = (self.settings.body_max, true);
+        let lane = transport.add_lane(Lane::new(route, wire));
         self.sites.push(Site {
             target,
             lane,
-            exclusive: Protocol::for_pool(&pool).is_exclusive(),
+            exclusive: protocol.is_exclusive(),
             pool,
         });
         Ok(self.sites.len() - 1)
@@ -229,7 +251,7 @@ fn plan_of(pool: Pool) -> Option<Plan> {
 }
 
 /// A request that leads to an origin.
-fn first_request(origin: &Origin) -> HttpRequest {
+fn first_request(origin: &Origin, of: Use) -> HttpRequest {
     HttpRequest {
         url: Url {
             origin: origin.clone(),
@@ -244,7 +266,14 @@ fn first_request(origin: &Origin) -> HttpRequest {
         call: None,
         timeout: None,
         events: None,
-        socket: None,
+        socket: (of == Use::Socket).then(|| {
+            Arc::new(WebSocket {
+                act: SocketAct::Connect,
+                opens: true,
+                subprotocols: Vec::new(),
+                deflate: Deflate::No,
+            })
+        }),
         expect: None,
         inspection: None,
     }

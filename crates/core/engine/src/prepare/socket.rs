@@ -14,7 +14,7 @@ pub(crate) struct SocketRequest {
 
 impl SocketRequest {
     /// The request on a WebSocket, if the planned request is one.
-    pub(super) fn of(planned: &HttpRequest) -> Option<Self> {
+    pub(crate) fn of(planned: &HttpRequest) -> Option<Self> {
         let plan = planned.socket.as_ref()?;
         Some(Self {
             plan: Arc::clone(plan),

@@ -83,12 +83,25 @@ impl WireEvent<'_> {
 /// A message that a WebSocket has received.
 #[derive(Clone, Copy)]
 pub(crate) struct SocketMessage<'a> {
+    /// Whether the message is a text or bytes.
+    pub(crate) kind: drumfire_websocket::Kind,
     /// The message, or as much of its beginning as the pool needs.
     pub(crate) payload: &'a [u8],
     /// The length of the whole message.
     pub(crate) length: u64,
     /// The violations that were accepted since the last message.
     pub(crate) leniencies: Leniencies,
+}
+
+/// What the server does on a WebSocket beside messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SocketNote<'a> {
+    /// A ping, which the wire answers.
+    Ping,
+    /// A pong.
+    Pong,
+    /// A close frame, with its code and its reason.
+    Close(Option<u16>, &'a str),
 }
 
 /// What an exchange does on a WebSocket.
@@ -378,6 +391,9 @@ pub(crate) trait Handler {
     /// Counts a message that no exchange of a WebSocket awaited, for the step of the last one.
     /// `before` is the time of the previous message, or of the handshake.
     fn unasked(&mut self, _step: u16, _before: Nanos, _now: Nanos) {}
+
+    /// Notes what the server of a WebSocket does beside messages, while the exchange is on it.
+    fn noted(&mut self, _id: ExchangeId, _note: SocketNote<'_>, _now: Nanos) {}
 
     /// The opening of the exchange's HTTP/2 stream; `None` if the request has another form.
     fn opening(&self, id: ExchangeId) -> Option<Opening<'_>>;

@@ -27,7 +27,7 @@ use super::answers::{
 };
 use super::contract::WireProtocol;
 use super::fields::Fields;
-use super::handler::{Ahead, Handler, Resend, Seen, SocketMessage, Then, WireEvent};
+use super::handler::{Ahead, Handler, Resend, Seen, SocketMessage, SocketNote, Then, WireEvent};
 use super::http1::{note_departure, refuse_input};
 use super::port::{Input, Port, SocketTools};
 use super::settings::{Lent, Patience, Settings, Terms};
@@ -130,6 +130,8 @@ enum Goal {
         /// answer to a later one.
         is_asked: bool,
     },
+    /// A ping.
+    Ping,
     /// The closing handshake.
     Close,
 }
@@ -301,6 +303,7 @@ impl WireProtocol for Socket {
         let exchange = self.exchange.take();
         let survives = exchange.is_some_and(|exchange| match exchange.goal {
             Goal::Message { is_asked, .. } => !is_asked && !exchange.is_writing,
+            Goal::Ping => true,
             Goal::Connect | Goal::Close => false,
         });
         match &self.stage {
@@ -405,6 +408,7 @@ impl Goal {
     fn of(act: &SocketAct) -> Self {
         match act {
             SocketAct::Connect => Self::Connect,
+            SocketAct::Ping => Self::Ping,
             SocketAct::Close { .. } => Self::Close,
             SocketAct::Message { send, receive } => Self::Message {
                 send: send.map(|kind| match kind {
@@ -524,6 +528,7 @@ impl Socket {
         match goal {
             Goal::Connect => true,
             Goal::Close => self.begin_close(port, id, tools, handler),
+            Goal::Ping => self.begin_ping(port, id, tools, handler),
             Goal::Message {
                 send: Some(kind),
                 receives,
@@ -593,6 +598,29 @@ impl Socket {
             exchange.is_writing = false;
             let _pump = handler.body_taken(exchange.id, 0, now);
         }
+    }
+
+    /// Sends the ping of an exchange; `false` if there is none.
+    fn begin_ping<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        id: ExchangeId,
+        tools: &mut SocketTools,
+        handler: &mut H,
+    ) -> bool {
+        let Some(task) = handler.socket(id) else {
+            return false;
+        };
+        tools.out.clear();
+        let mask = tools.random.bits() as u32;
+        // A plan's ping fits, and one that is too long is not sent.
+        let _fits = ws::Writer::ping(&mut tools.out, task.message, mask);
+        let length = tools.out.len();
+        self.send(port, &tools.out);
+        let now = port.now();
+        handler.written(id, length, true, now);
+        let _pump = handler.body_taken(id, 0, now);
+        true
     }
 
     /// Sends the close frame of an exchange.
@@ -943,8 +971,9 @@ impl Socket {
             rest = &rest[step.consumed..];
             match step.event {
                 ws::Event::NeedInput => break,
-                ws::Event::Pong(_) => {}
+                ws::Event::Pong(_) => note(self.exchange, SocketNote::Pong, handler, now),
                 ws::Event::Ping(payload) => {
+                    note(self.exchange, SocketNote::Ping, handler, now);
                     let mask = random.bits() as u32;
                     // The payload of a ping fits into a pong.
                     if self.unsent.len() < PONG_BYTES {
@@ -958,6 +987,7 @@ impl Socket {
                 ws::Event::Message(message) => {
                     let (payload, length) = (message.payload, message.length);
                     let message = SocketMessage {
+                        kind: message.kind,
                         payload,
                         length,
                         leniencies: socket_leniencies(talk.reader.take_notices()),
@@ -974,6 +1004,8 @@ impl Socket {
                         let _fits = ws::Writer::close(&mut self.unsent, reply.code, "", mask);
                         talk.closing.close_sent();
                     }
+                    let closes = SocketNote::Close(code.map(|code| code.0), &reason);
+                    note(self.exchange, closes, handler, now);
                     self.write_rest(port, handler, now);
                     return self.closed(socket_closed(code, &reason), handler, now);
                 }
@@ -1029,6 +1061,7 @@ impl Socket {
         }
         while let Some(kept) = inbox.pop() {
             let message = SocketMessage {
+                kind: kept.kind,
                 payload: &kept.payload,
                 length: kept.length,
                 leniencies: kept.leniencies,
@@ -1243,6 +1276,13 @@ impl Answer<'_> {
             handler.on_event(exchange.id, head, now);
         }
         Ok(agreed)
+    }
+}
+
+/// Passes a note to the exchange on the connection.
+fn note<H: Handler>(exchange: Option<Carried>, note: SocketNote<'_>, handler: &mut H, now: Nanos) {
+    if let Some(exchange) = exchange {
+        handler.noted(exchange.id, note, now);
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) struct Inbox {
 /// A message that was kept.
 #[derive(Debug)]
 pub(super) struct Kept {
+    pub(super) kind: drumfire_websocket::Kind,
     pub(super) payload: Box<[u8]>,
     /// The length of the whole message; the payload may be only its beginning.
     pub(super) length: u64,
@@ -34,6 +35,7 @@ impl Inbox {
         }
         self.bytes = bytes;
         self.messages.push_back(Kept {
+            kind: message.kind,
             payload: message.payload.into(),
             length: message.length,
             leniencies: message.leniencies,
