@@ -2,8 +2,10 @@
 
 mod as_xml;
 mod bounded;
+mod page;
 
 pub(crate) use as_xml::as_xml;
+pub use page::{Page, PageNode, PageSelector};
 
 use crate::pick::{Occurrence, write_text};
 use crate::{NoValue, ParseError};

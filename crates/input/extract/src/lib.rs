@@ -30,6 +30,7 @@ mod xml;
 pub use check::Check;
 pub use expectation::Expectation;
 pub use extractor::Extractor;
+pub use html::{Page, PageNode, PageSelector};
 pub use no_value::NoValue;
 pub use parse_error::ParseError;
 pub use rules::{MessageRules, Rules, Take};
