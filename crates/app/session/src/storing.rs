@@ -34,6 +34,8 @@ use std::sync::Arc;
 const FLAGS: &str = "flags";
 /// The mark in the log of a run whose report shows settings as keys of a document.
 const KEYS: &str = "keys";
+/// The mark in the log of a run whose report shows settings as options of a script.
+const SCRIPT: &str = "script";
 
 /// The beginning of a stored plan's first line.
 const FOLDER: &str = "# Relative paths lead from ";
@@ -121,6 +123,7 @@ impl Storing {
             caller: match self.naming {
                 Naming::Flags => FLAGS,
                 Naming::Keys => KEYS,
+                Naming::Script => SCRIPT,
             },
         };
         let recording = Recording::create(directory, beginning)?;
@@ -143,6 +146,7 @@ impl Storing {
 pub fn naming_of(record: &Record) -> Naming {
     match record.caller.as_str() {
         KEYS => Naming::Keys,
+        SCRIPT => Naming::Script,
         _ => Naming::Flags,
     }
 }

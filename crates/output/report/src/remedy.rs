@@ -17,13 +17,15 @@ pub enum Naming {
     Flags,
     /// Settings are keys of a plan, in backticks.
     Keys,
+    /// Settings are options of a k6 script, in backticks.
+    Script,
 }
 
 impl Naming {
     /// A text with its flags named in this way. A word in backticks is a command and stays.
     #[must_use]
     pub fn named(self, text: &str) -> Cow<'_, str> {
-        if self == Self::Flags || !text.contains('-') {
+        if self != Self::Keys || !text.contains('-') {
             return Cow::Borrowed(text);
         }
         let words = text.split(' ').map(|word| {
@@ -37,10 +39,23 @@ impl Naming {
         Cow::Owned(words.collect::<Vec<_>>().join(" "))
     }
 
+    /// A remedy in this naming; `None` if it needs a flag that a script does not have.
+    fn remedy(self, text: &'static str) -> Option<Cow<'static, str>> {
+        let needs_flag = || {
+            let mut words = text.split(' ').filter(|word| !word.contains('`'));
+            words.any(|word| word.trim_start_matches('(').starts_with('-'))
+        };
+        match self {
+            Self::Script if needs_flag() => None,
+            _ => Some(self.named(text)),
+        }
+    }
+
     /// A setting with a value: `-c 20`, or `connections: 20` in backticks.
     fn set(self, flag: &str, value: u64) -> String {
         match (self, plan_setting(flag)) {
             (Self::Keys, Some(key)) => format!("`{key}: {value}`"),
+            (Self::Script, _) => format!("`maxVUs: {value}`"),
             _ => format!("{flag} {value}"),
         }
     }
@@ -62,6 +77,7 @@ pub fn sentence(reason: &Reason, naming: Naming) -> String {
 fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
     let text = match remedy {
         Remedy::LowerRate => "lower the rate",
+        Remedy::FewerUsers if naming == Naming::Script => "use fewer VUs",
         Remedy::FewerUsers => "use fewer users (-u, -c)",
         Remedy::AddThreads => "raise --threads",
         Remedy::OwnCores => "run nothing else on its cores",
@@ -70,6 +86,8 @@ fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
         Remedy::LastLonger => "run longer",
         Remedy::Report => "please report this",
         Remedy::Proxy => "check that the proxy is running and listens on its port",
+        // The connections of a script follow from its users.
+        Remedy::Connections(_) if naming == Naming::Script => return None,
         Remedy::Connections(needed) => {
             let setting = naming.set("-c", *needed);
             return Some(Cow::Owned(format!("try {setting}")));
@@ -91,13 +109,13 @@ fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
         Remedy::Against(outcome) => return self::remedy(*outcome, naming),
         Remedy::Remove(cause) => against(*cause)?,
     };
-    Some(naming.named(text))
+    naming.remedy(text)
 }
 
 /// A remedy for a failure; `None` if the words of the outcome suffice.
 #[must_use]
 pub fn remedy(outcome: Outcome, naming: Naming) -> Option<Cow<'static, str>> {
-    by_flags(outcome).map(|text| naming.named(text))
+    by_flags(outcome).and_then(|text| naming.remedy(text))
 }
 
 /// A remedy for failures with these causes, the most frequent first. A cause may have a better
@@ -109,7 +127,7 @@ pub(crate) fn remedy_beside(
 ) -> Option<Cow<'static, str>> {
     let first = causes.next().flatten();
     if let Some(text) = first.and_then(against) {
-        return Some(naming.named(text));
+        return naming.remedy(text);
     }
     let is_remedied = |cause| cause == Some(Cause::Remedied);
     let all_are = is_remedied(first) && causes.all(is_remedied);
@@ -253,6 +271,19 @@ mod tests {
         }
         assert_eq!(Naming::Keys.set("-c", 50), "`connections: 50`");
         assert_eq!(Naming::Flags.set("-c", 50), "-c 50");
+    }
+
+    #[test]
+    fn a_script_has_options_instead_of_flags() {
+        assert_eq!(Naming::Script.set("-u", 50), "`maxVUs: 50`");
+        let of = |given: &Remedy| words(given, Naming::Script);
+        assert_eq!(of(&Remedy::Users(50)).as_deref(), Some("try `maxVUs: 50`"));
+        assert_eq!(of(&Remedy::FewerUsers).as_deref(), Some("use fewer VUs"));
+        for absent in [Remedy::AddThreads, Remedy::Connections(5)] {
+            assert_eq!(of(&absent), None);
+        }
+        assert!(remedy(Outcome::ConnectRefused, Naming::Script).is_some());
+        assert_eq!(remedy(Outcome::RedirectLimit, Naming::Script), None);
     }
 
     #[test]

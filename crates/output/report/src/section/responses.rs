@@ -63,6 +63,7 @@ fn redirects(summary: &Summary, extent: &PageExtent) -> Option<String> {
     let follow = match extent.naming {
         Naming::Flags => "-L N",
         Naming::Keys => "`redirects: N`",
+        Naming::Script => "`maxRedirects: N`",
     };
     Some(format!("{number} followed; use {follow} to follow up to N"))
 }
