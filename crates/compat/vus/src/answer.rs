@@ -32,7 +32,7 @@ fn response<'js>(a: Arguments<'_, 'js>, outcome: Outcome) -> Result<Object<'js>>
     object.set("status_text", status_text(outcome.status))?;
     object.set("url", outcome.address.as_str())?;
     object.set("proto", version(outcome.version))?;
-    object.set("headers", headers(a, &outcome)?)?;
+    object.set("headers", headers(a, &outcome.fields)?)?;
     object.set("cookies", cookies(a, &outcome)?)?;
     object.set("timings", timings(a, &outcome)?)?;
     object.set("error", outcome.error.as_str())?;
@@ -64,15 +64,18 @@ fn body<'js>(a: Arguments<'_, 'js>, outcome: Outcome) -> Result<Value<'js>> {
 }
 
 /// The fields by their names; several values of one name are joined.
-fn headers<'js>(a: Arguments<'_, 'js>, outcome: &Outcome) -> Result<Object<'js>> {
+pub(crate) fn headers<'js>(
+    a: Arguments<'_, 'js>,
+    fields: &[(String, Vec<u8>)],
+) -> Result<Object<'js>> {
     let object = Object::new(a.ctx.clone())?;
-    for (at, (name, value)) in outcome.fields.iter().enumerate() {
+    for (at, (name, value)) in fields.iter().enumerate() {
         let same = |other: &&(String, Vec<u8>)| other.0.eq_ignore_ascii_case(name);
-        if outcome.fields[..at].iter().any(|other| same(&other)) {
+        if fields[..at].iter().any(|other| same(&other)) {
             continue;
         }
         let mut text = String::from_utf8_lossy(value).into_owned();
-        for (_, further) in outcome.fields[at + 1..].iter().filter(same) {
+        for (_, further) in fields[at + 1..].iter().filter(same) {
             text.push_str(", ");
             text.push_str(&String::from_utf8_lossy(further));
         }

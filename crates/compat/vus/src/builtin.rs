@@ -1,7 +1,7 @@
 //! The modules that scripts can import without a file.
 
 /// Modules of k6 with their exports.
-const MODULES: [(&str, &[&str]); 9] = [
+const MODULES: [(&str, &[&str]); 14] = [
     (
         "k6",
         &["default", "check", "group", "sleep", "fail", "randomSeed"],
@@ -66,18 +66,21 @@ const MODULES: [(&str, &[&str]); 9] = [
             "clearInterval",
         ],
     ),
+    ("k6/html", &["default", "parseHTML", "Selection", "Element"]),
+    ("k6/secrets", &["default", "get", "source"]),
+    ("k6/ws", &["default", "connect"]),
+    ("k6/websockets", &["default", "WebSocket", "Blob"]),
+    (
+        "k6/experimental/websockets",
+        &["default", "WebSocket", "Blob"],
+    ),
     // Types only.
     ("k6/options", &["default"]),
 ];
 
 /// Modules that k6 has, and drumfire lacks.
-const MISSING: [&str; 9] = [
-    "k6/html",
-    "k6/ws",
-    "k6/websockets",
-    "k6/experimental/websockets",
+const MISSING: [&str; 4] = [
     "k6/net/grpc",
-    "k6/secrets",
     "k6/crypto/x509",
     "k6/experimental/csv",
     "k6/experimental/fs",

@@ -2,10 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+use std::io::{self, Write as _};
 
 /// The digest of bytes, or with a key their HMAC; `None` for an unknown algorithm.
 pub(crate) fn digest(algorithm: &str, bytes: &[u8], key: Option<&[u8]>) -> Option<Vec<u8>> {
@@ -31,6 +34,27 @@ pub(crate) fn digest(algorithm: &str, bytes: &[u8], key: Option<&[u8]>) -> Optio
         "sha512_256" => of!(Sha512_256),
         _ => return None,
     })
+}
+
+/// The bytes compressed with gzip, or with deflate in the form of zlib (RFC 9110 section 8.4.1).
+///
+/// # Errors
+///
+/// That of the compressor.
+pub(crate) fn compress(coding: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let level = Compression::default();
+    match coding {
+        "gzip" => {
+            let mut encoder = GzEncoder::new(Vec::new(), level);
+            encoder.write_all(bytes)?;
+            encoder.finish()
+        }
+        _ => {
+            let mut encoder = ZlibEncoder::new(Vec::new(), level);
+            encoder.write_all(bytes)?;
+            encoder.finish()
+        }
+    }
 }
 
 /// The bytes in hexadecimal digits.

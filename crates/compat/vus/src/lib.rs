@@ -29,6 +29,7 @@ mod run;
 mod settings;
 mod state;
 mod surroundings;
+mod talk;
 
 pub use program::{Contexts, Program, ProgramError, Source};
 pub use run::{Ended, OwnSummary, Progress, Run, RunError, Verdict};

@@ -1,6 +1,8 @@
 //! The functions of the host that the JavaScript of `prelude.js` calls.
 
 mod http;
+mod pages;
+mod sockets;
 
 use crate::answer::responses;
 use crate::arguments::Arguments;
@@ -14,6 +16,7 @@ use drumfire_k6::MetricId;
 use drumfire_plan::Url;
 use drumfire_realm::{Host, buffer_bytes};
 use drumfire_units::{Nanos, Random};
+use rquickjs::context::EvalOptions;
 use rquickjs::{Array, Ctx, Object, Result, Value};
 use std::rc::Rc;
 
@@ -35,6 +38,7 @@ pub(crate) fn object<'js>(
     };
     natives.facts()?;
     natives.waits()?;
+    natives.events()?;
     natives.samples()?;
     natives.groups()?;
     natives.texts()?;
@@ -87,6 +91,7 @@ impl<'js> Natives<'_, 'js> {
         self.add("nanos", |shared, a| {
             a.string(&shared.unix_time(shared.now.get()).0.to_string())
         })?;
+        self.add("load", load)?;
         self.add("options", |shared, a| a.string(&shared.options.borrow()))?;
         self.add("exec", exec)?;
         self.add("running", |shared, a| {
@@ -119,7 +124,7 @@ impl<'js> Natives<'_, 'js> {
             let errands = http::errands(shared, a)?;
             match host.wait(a.ctx, Ask::Http(errands))? {
                 Answer::Http(outcomes) => responses(shared, a, outcomes),
-                Answer::Woken => Err(a.mistake("the requests have no answer")),
+                _ => Err(a.mistake("the requests have no answer")),
             }
         })?;
         let host = self.host.clone();
@@ -278,6 +283,10 @@ impl<'js> Natives<'_, 'js> {
             let decoded = crypto::decode(&a.text(0)?, &a.text(1)?);
             a.buffer(decoded.map_err(|message| a.mistake(&message))?)
         })?;
+        self.add("compress", |_, a| {
+            let packed = crypto::compress(&a.text(0)?, &a.bytes(1)?);
+            a.buffer(packed.map_err(|error| a.mistake(&error.to_string()))?)
+        })?;
         self.add("hex", |_, a| a.string(&crypto::hex(&a.bytes(0)?)))?;
         self.add("hash", |_, a| {
             let key = buffer_bytes(&a.value(2));
@@ -300,6 +309,13 @@ impl<'js> Natives<'_, 'js> {
             let mut bytes = vec![0; count as usize];
             shared.surroundings.borrow_mut().random(&mut bytes);
             a.buffer(bytes)
+        })?;
+        self.add("secret", |shared, a| {
+            let source: Option<String> = a.value(0).get()?;
+            let mut surroundings = shared.surroundings.borrow_mut();
+            let secret = surroundings.secret(source.as_deref(), &a.text(1)?);
+            drop(surroundings);
+            a.string(&secret.map_err(|message| a.mistake(&message))?)
         })?;
         self.add("boundary", |shared, a| {
             let mut bytes = [0; 30];
@@ -340,8 +356,28 @@ impl<'js> Natives<'_, 'js> {
             a.string(item.map_or("null", String::as_str))
         })?;
         self.add("open", open)?;
+        let host = self.host.clone();
+        self.add("page", move |_, a| pages::open(&host, a))?;
+        self.add("join", |_, a| pages::join(a))?;
         self.add("jar", jar)
     }
+}
+
+/// The function of a module that has a file of its own.
+fn load<'js>(_: &Shared, a: Arguments<'_, 'js>) -> Result<Value<'js>> {
+    let name = a.text(0)?;
+    let source = match name.as_str() {
+        "secrets" => include_str!("modules/secrets.js"),
+        "html" => include_str!("modules/html.js"),
+        "webcrypto" => include_str!("modules/webcrypto.js"),
+        "websockets" => include_str!("modules/websockets.js"),
+        "ws" => include_str!("modules/ws.js"),
+        _ => return Err(a.mistake("unknown module")),
+    };
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.filename = Some(format!("{name}.js"));
+    a.ctx.eval_with_options(source, options)
 }
 
 /// A file as a text or an ArrayBuffer. Paths are relative to the file that opens them, which is found in

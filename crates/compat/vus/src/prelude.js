@@ -25,6 +25,26 @@ function tagText(value) {
 }
 const tagsOf = (tags) => flat(tags, tagText);
 
+// The modules in files of their own, which are compiled when a script first needs them.
+const loaded = {};
+const load = (name) => (loaded[name] ??= native.load(name)(native, {
+  formBody, send, request, bytesOf, isBuffer, awaitEvents, forgetEvents,
+}));
+
+// What a user's functions wait for beside timers: the receivers of the events of its sockets and requests, by
+// their numbers.
+const receivers = new Map();
+function awaitEvents(number, receive) {
+  const user = native.vu();
+  const own = receivers.get(user) ?? new Map();
+  receivers.set(user, own);
+  own.set(number, receive);
+}
+function forgetEvents(number) {
+  const own = receivers.get(native.vu());
+  if (own?.delete(number) && own.size === 0) receivers.delete(native.vu());
+}
+
 // ---------------------------------------------------------------- k6
 
 function refuseAsync(fn, where) {
@@ -240,14 +260,14 @@ class Response {
     }
     return selector === undefined ? value : select(value, String(selector));
   }
-  html() {
-    throw new Error("Response.html() is not available in drumfire; see the page about k6 in its documentation");
+  html(selector) {
+    return load("html").html(this, selector);
   }
-  submitForm() {
-    throw new Error("Response.submitForm() is not available in drumfire; see the page about k6 in its documentation");
+  submitForm(given) {
+    return load("html").submitForm(this, given);
   }
-  clickLink() {
-    throw new Error("Response.clickLink() is not available in drumfire; see the page about k6 in its documentation");
+  clickLink(given) {
+    return load("html").clickLink(this, given);
   }
 }
 
@@ -336,7 +356,11 @@ function selectParts(value, parts, from) {
   return value;
 }
 
-const COMPRESSIONS = ["gzip", "deflate", "br", "zstd"];
+function compression(name) {
+  if (["br", "zstd"].includes(name)) throw new Error(`the compression ${name} of requests is not available in drumfire; it has gzip and deflate`);
+  if (!["gzip", "deflate"].includes(name)) throw new Error(`unknown compression algorithm ${name}`);
+  return name;
+}
 // The request as a list, in the order in which the host reads it.
 function request(method, address, body, params) {
   const tagged = address instanceof TaggedUrl ? address.name : null;
@@ -363,11 +387,11 @@ function request(method, address, body, params) {
     return list;
   }
   if (params.responseCallback !== undefined) callback = statusesOf(params.responseCallback);
-  if (params.compression) {
-    for (const name of String(params.compression).split(",")) {
-      if (!COMPRESSIONS.includes(name.trim())) throw new Error(`unknown compression algorithm ${name.trim()}`);
-    }
-    throw new Error("the parameter `compression` is not available in drumfire");
+  const headers = flat(params.headers, (value) => Array.isArray(value) ? value.join(", ") : String(value)) ?? [];
+  if (params.compression && body !== null) {
+    const names = String(params.compression).split(",").map((name) => name.trim());
+    for (const name of names) list[3] = native.compress(compression(name), bytesOf(list[3]));
+    headers.push("Content-Encoding", names.join(", "));
   }
   if (params.auth !== undefined && params.auth !== "basic") {
     throw new Error(`auth "${params.auth}" is not available in drumfire; it has basic authentication by the URL`);
@@ -388,7 +412,7 @@ function request(method, address, body, params) {
     throw new TypeError("the parameter `jar` must be an http.CookieJar");
   }
   list.push(
-    flat(params.headers, (value) => Array.isArray(value) ? value.join(", ") : String(value)),
+    headers,
     tagsOf(params.tags),
     params.timeout === undefined || params.timeout === null ? null : String(params.timeout),
     params.redirects === undefined || params.redirects === null ? null : Number(params.redirects),
@@ -488,8 +512,17 @@ const http = {
   request(method, address, body, params) {
     return send(String(method).toUpperCase(), address, body, params);
   },
-  async asyncRequest(method, address, body, params) {
-    return send(String(method).toUpperCase(), address, body, params);
+  asyncRequest(method, address, body, params) {
+    native.running("Making http requests");
+    const list = request(String(method).toUpperCase(), address, body, params);
+    return new Promise((fulfill, reject) => {
+      const number = native.start([list]);
+      awaitEvents(number, ([, kind, result]) => {
+        forgetEvents(number);
+        if (kind === "thrown") reject(new Error(result));
+        else fulfill(setPrototypeOf(result[0], Response.prototype));
+      });
+    });
   },
   batch,
   file(data, name, type) {
@@ -672,11 +705,12 @@ const timing = {
 function drive(fn, args) {
   const user = native.vu();
   timers.delete(user);
+  receivers.delete(user);
   const result = fn(...args);
   const waits = result !== null && typeof result === "object" && typeof result.then === "function";
-  if (!waits && !timers.has(user)) {
+  if (!waits && !timers.has(user) && !receivers.has(user)) {
     native.jobs();
-    if (!timers.has(user)) return result;
+    if (!timers.has(user) && !receivers.has(user)) return result;
   }
   let settled = !waits, value = result, failed = false;
   if (waits) {
@@ -692,10 +726,19 @@ function drive(fn, args) {
   for (;;) {
     native.jobs();
     if (failed) break;
-    const list = timers.get(user);
-    if (list === undefined || list.length === 0) {
+    const list = timers.get(user) ?? [];
+    const own = receivers.get(user);
+    if (list.length === 0 && own === undefined) {
       if (settled) break;
       throw new Error("the promise of the function can never be settled: nothing is left that could do it");
+    }
+    if (own !== undefined) {
+      const due = list.reduce((least, timer) => Math.min(least, timer.at), Infinity);
+      for (const event of native.nextEvents(due === Infinity ? -1 : Math.max(0, due - native.clock()), -1)) {
+        receivers.get(user)?.get(event[0])?.(event);
+        native.jobs();
+      }
+      if (native.clock() < due) continue;
     }
     let next = 0;
     for (let at = 1; at < list.length; at++) if (list[at].at < list[next].at) next = at;
@@ -709,6 +752,7 @@ function drive(fn, args) {
     }
   }
   timers.delete(user);
+  receivers.delete(user);
   if (failed) throw value;
   return value;
 }
@@ -764,7 +808,7 @@ const webCrypto = {
   },
   randomUUID: () => native.uuid(),
   get subtle() {
-    throw new Error("crypto.subtle is not available in drumfire; use k6/crypto for digests and HMAC");
+    return load("webcrypto").subtle;
   },
 };
 
@@ -787,6 +831,21 @@ return {
   modules: {
     "k6": k6,
     "k6/http": http,
+    get "k6/html"() {
+      return load("html").module;
+    },
+    get "k6/secrets"() {
+      return load("secrets").module;
+    },
+    get "k6/ws"() {
+      return load("ws").module;
+    },
+    get "k6/websockets"() {
+      return load("websockets").module;
+    },
+    get "k6/experimental/websockets"() {
+      return load("websockets").module;
+    },
     "k6/metrics": metrics,
     "k6/data": data,
     "k6/execution": execution,

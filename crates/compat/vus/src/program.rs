@@ -87,6 +87,7 @@ pub struct Program {
     // Dropped in this order: values before the realm.
     pub(crate) first: Instance,
     compiled: Option<Compiled>,
+    _environments: Environments,
     pub(crate) shared: Rc<Shared>,
     pub(crate) realm: Realm<Ask, Answer>,
     options: Map<String, Json>,
@@ -129,6 +130,7 @@ impl Program {
         let shared = Rc::new(shared);
         shared.add_user(source.seed);
         let mut realm = Realm::new()?;
+        let environments = Environments(Rc::clone(&shared));
         let compiled = Compiled::new(&realm, &shared, realm.context().clone())?;
         add_environment(&realm, &shared, source.environment)?;
         realm.watch()?;
@@ -139,6 +141,7 @@ impl Program {
         Ok(Self {
             first,
             compiled: is_shared.then_some(compiled),
+            _environments: environments,
             shared,
             realm,
             options,
@@ -196,11 +199,13 @@ impl Program {
     }
 }
 
-impl Drop for Program {
-    /// Native functions hold the shared state, which holds values of their runtime: the collector does not see
-    /// this cycle.
+/// Frees the environments when it is dropped, which must be before the realm. Native functions hold the shared
+/// state, which holds these values of their runtime: the collector does not see this cycle.
+struct Environments(Rc<Shared>);
+
+impl Drop for Environments {
     fn drop(&mut self) {
-        self.shared.environments.borrow_mut().clear();
+        self.0.environments.borrow_mut().clear();
     }
 }
 

@@ -5,8 +5,10 @@
 //! its work from, so that no call here is nested in another user's turn.
 
 mod executors;
+mod figures;
 mod judging;
 mod requests;
+mod sockets;
 mod stages;
 
 pub use stages::OwnSummary;
@@ -17,14 +19,17 @@ use crate::program::{Instance, Program, ProgramError};
 use crate::settings::Settings;
 use crate::state::{ScenarioFacts, Shared, Stage};
 use crate::surroundings::Level;
-use drumfire_engine::{Client, Ticket};
-use drumfire_k6::{Scenario, Tags, Values};
+use drumfire_engine::{Client, SocketTicket, Ticket};
+use drumfire_k6::{Scenario, Tags};
+use drumfire_measure::{Outcome, RunInfo, Summary};
 use drumfire_net::{Fault, Io};
 use drumfire_realm::{Fibre, Turn};
 use drumfire_units::Nanos;
 use executors::ScenarioRun;
-use requests::Flight;
+use figures::RunFigures;
+use requests::{BLOCKING, Flight};
 use rquickjs::{CatchResultExt as _, Ctx, Function, Object, Persistent, Value};
+use sockets::Background;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::rc::Rc;
@@ -108,14 +113,16 @@ pub struct Verdict {
     pub duration: Nanos,
     /// What `setup` returned, as JSON.
     pub setup_data: Option<String>,
-    /// How late iterations of arrival-rate executors started, in milliseconds.
-    pub lateness: Values,
     /// Iterations that were interrupted.
     pub interrupted: u64,
     /// Iterations that ended.
     pub completed: u64,
-    /// Failed requests by the name of their outcome.
-    pub failures: Vec<(&'static str, u64)>,
+    /// Iterations that ended with an exception.
+    pub thrown: u64,
+    /// What drumfire itself measured, by when requests and iterations were due; `None` if no scenario began.
+    pub summary: Option<Box<Summary>>,
+    /// How much of the run's time its script took, from 0 to 1, and the longest time without a pause.
+    pub script: (f64, Nanos),
 }
 
 /// The state of a run, once a second.
@@ -142,7 +149,9 @@ struct Vu {
     /// The data of `setup`, once the user has parsed its copy.
     data: Option<Persistent<Value<'static>>>,
     fibre: Option<Fibre<Ask, Answer, TaskEnd>>,
-    flight: Option<Box<Flight>>,
+    /// The requests of the user's calls, those in the background by their numbers.
+    flights: Vec<Flight>,
+    background: Option<Box<Background>>,
     /// The number of the user's turns, which tells late timers from others.
     turn: u64,
     /// The number of the user's tasks, which tells the end of one from others.
@@ -151,6 +160,11 @@ struct Vu {
     scenario: Option<usize>,
     place: usize,
     begun: Nanos,
+    /// When the iteration was due, and how late the user's current turn began.
+    due: Nanos,
+    late: Nanos,
+    /// The first failed request of the iteration.
+    failed: Option<Outcome>,
     /// Whether the user is given back to the pool when its iteration ends.
     released: bool,
 }
@@ -161,12 +175,16 @@ impl Vu {
             instance,
             data: None,
             fibre: None,
-            flight: None,
+            flights: Vec::new(),
+            background: None,
             turn: 0,
             task: 0,
             scenario: None,
             place: 0,
             begun: Nanos::ZERO,
+            due: Nanos::ZERO,
+            late: Nanos::ZERO,
+            failed: None,
             released: false,
         }
     }
@@ -175,10 +193,10 @@ impl Vu {
 /// A piece of work for the loop.
 #[derive(Debug)]
 enum Work {
-    /// Continue a user in this turn.
-    Answer(u32, u64, Answer),
-    /// Begin the next iteration of a user.
-    Iterate(u32),
+    /// Continue a user in this turn, since a time.
+    Answer(u32, u64, Answer, Nanos),
+    /// Begin the next iteration of a user, since a time.
+    Iterate(u32, Nanos),
 }
 
 /// A run of a script.
@@ -190,7 +208,9 @@ pub struct Run<I: Io> {
     shared: Rc<Shared>,
     timers: Timers,
     work: VecDeque<Work>,
-    tickets: HashMap<Ticket, (u32, usize)>,
+    /// The user, the flight and the place of each request.
+    tickets: HashMap<Ticket, (u32, u32, usize)>,
+    socket_owners: HashMap<SocketTicket, u32>,
     scenarios: Vec<ScenarioRun>,
     /// Users that no scenario uses, the least number last.
     spare: Vec<u32>,
@@ -198,8 +218,12 @@ pub struct Run<I: Io> {
     base_tags: Tags,
     start: Nanos,
     ended: Option<Ended>,
-    lateness: Values,
-    failures: HashMap<&'static str, u64>,
+    thrown: u64,
+    figures: Option<RunFigures>,
+    /// The time at which the loop's last wait ended.
+    turn_from: Nanos,
+    /// The time that the script took, and the longest turn of a user.
+    script: (Nanos, Nanos),
     signals: u32,
     seed: u64,
     watched: bool,
@@ -235,14 +259,17 @@ impl<I: Io> Run<I> {
             timers: Timers::default(),
             work: VecDeque::new(),
             tickets: HashMap::new(),
+            socket_owners: HashMap::new(),
             scenarios: scenarios.into_iter().map(ScenarioRun::new).collect(),
             spare: Vec::new(),
             settings,
             base_tags,
             start: Nanos::ZERO,
             ended: None,
-            lateness: Values::default(),
-            failures: HashMap::new(),
+            thrown: 0,
+            figures: None,
+            turn_from: now,
+            script: (Nanos::ZERO, Nanos::ZERO),
             signals: 0,
             seed,
             watched: false,
@@ -254,6 +281,12 @@ impl<I: Io> Run<I> {
     /// Gives the metrics to a function.
     pub fn with_registry<T>(&self, run: impl FnOnce(&mut drumfire_k6::Registry) -> T) -> T {
         run(&mut self.shared.registry.borrow_mut())
+    }
+
+    /// Takes drumfire's own figures, under facts with the name and the machine of the run.
+    pub fn measure(&mut self, info: RunInfo) {
+        let pools = self.scenarios.iter().map(ScenarioRun::pool).collect();
+        self.figures = Some(RunFigures::new(RunInfo { pools, ..info }));
     }
 
     /// Ends the outputs of samples.
@@ -319,12 +352,12 @@ impl<I: Io> Run<I> {
         }
         for _ in 0..TURNS_MAX {
             match self.work.pop_front() {
-                Some(Work::Answer(user, turn, answer)) => {
+                Some(Work::Answer(user, turn, answer, since)) => {
                     if self.vus[user as usize].turn == turn {
-                        self.advance(user, Some(answer));
+                        self.advance(user, Some(answer), since);
                     }
                 }
-                Some(Work::Iterate(user)) => self.iterate(user)?,
+                Some(Work::Iterate(user, since)) => self.iterate(user, since)?,
                 None => break,
             }
         }
@@ -332,12 +365,30 @@ impl<I: Io> Run<I> {
             true => until.min(self.timers.next()).min(now + WAIT_MAX),
             false => Nanos::ZERO,
         };
-        self.client.turn(until)?;
-        self.tick();
+        self.wait(until)?;
         while let Some(reply) = self.client.take_ended() {
             self.replied(reply);
         }
+        self.hear_sockets();
         self.heed_signals()
+    }
+
+    /// Waits for sockets until a time, and measures the loop itself.
+    fn wait(&mut self, until: Nanos) -> Result<(), RunError> {
+        let before = self.tick();
+        self.client.turn(until)?;
+        let after = self.tick();
+        if let Some(figures) = self.figures.as_mut().filter(|figures| figures.is_on()) {
+            figures.turn(before - self.turn_from);
+            if until > before && after > until && until == self.timers.next() {
+                figures.wake(after - until);
+            }
+            if after >= figures.edge() {
+                figures.close(after, self.client.io().thread_times());
+            }
+        }
+        self.turn_from = after;
+        Ok(())
     }
 
     fn heed_signals(&mut self) -> Result<(), RunError> {
@@ -356,13 +407,18 @@ impl<I: Io> Run<I> {
     fn fire(&mut self, at: Nanos, due: Due) -> Result<(), RunError> {
         match due {
             Due::Wake(user, turn) => {
-                if self.vus[user as usize].turn == turn {
-                    self.work.push_back(Work::Answer(user, turn, Answer::Woken));
+                let vu = &mut self.vus[user as usize];
+                if vu.turn == turn {
+                    if let Some(background) = &mut vu.background {
+                        background.stop_waiting();
+                    }
+                    let work = Work::Answer(user, turn, Answer::Woken, at);
+                    self.work.push_back(work);
                 }
             }
             Due::Next(user, turn) => {
                 if self.vus[user as usize].turn == turn {
-                    self.work.push_back(Work::Iterate(user));
+                    self.work.push_back(Work::Iterate(user, at));
                 }
             }
             Due::Second => {
@@ -375,7 +431,7 @@ impl<I: Io> Run<I> {
             }
             Due::Begin(scenario) => self.begin_scenario(scenario, at)?,
             Due::Arrival(scenario) => self.arrive(scenario, at)?,
-            Due::Change(scenario) => self.change_users(scenario)?,
+            Due::Change(scenario) => self.change_users(scenario, at)?,
             Due::End(scenario) => self.end_scenario(scenario),
             Due::Kill(scenario) => self.kill_scenario(scenario),
             Due::Release(user, task) => {
@@ -445,10 +501,11 @@ impl<I: Io> Run<I> {
         Ok(vu.data.clone())
     }
 
-    /// Lets a user run until it waits or ends.
-    fn advance(&mut self, user: u32, answer: Option<Answer>) {
+    /// Lets a user run until it waits or ends. It could have run since a time.
+    fn advance(&mut self, user: u32, answer: Option<Answer>, since: Nanos) {
         self.shared.user.set(user);
-        self.tick();
+        let begun = self.tick();
+        self.vus[user as usize].late = begun - since;
         let Some(fibre) = &mut self.vus[user as usize].fibre else {
             return;
         };
@@ -456,7 +513,9 @@ impl<I: Io> Run<I> {
             None => fibre.begin(),
             Some(answer) => fibre.resume(answer),
         };
-        self.tick();
+        let taken = self.tick() - begun;
+        self.script.0 += taken;
+        self.script.1 = self.script.1.max(taken);
         match turn {
             Turn::Waits(ask) => self.ask(user, ask),
             Turn::Ended(result) => {
@@ -475,7 +534,11 @@ impl<I: Io> Run<I> {
                 let at = self.shared.now.get() + pause;
                 self.timers.add(at, Due::Wake(user, vu.turn));
             }
-            Ask::Http(errands) => self.begin_flight(user, errands),
+            Ask::Http(errands) => self.begin_flight(user, BLOCKING, errands),
+            Ask::Start(errands) => self.start_requests(user, errands),
+            Ask::Open(socket) => self.open_socket(user, *socket),
+            Ask::Socket(number, act) => self.act_on_socket(user, number, act),
+            Ask::Next { wait, only } => self.await_events(user, wait, only),
             Ask::Abort(message) => {
                 self.interrupt(user);
                 self.stop(Ended::Aborted(message));
@@ -492,6 +555,9 @@ impl<I: Io> Run<I> {
         if let Err(text) = &result {
             let text = self.shared.linked.translate(text);
             self.shared.log(Level::Error, text.trim_end(), None);
+            self.thrown += 1;
+            let failed = &mut self.vus[user as usize].failed;
+            failed.get_or_insert(Outcome::Script);
         }
         self.iteration_ended(user);
     }
@@ -509,7 +575,8 @@ impl<I: Io> Run<I> {
 
     /// Ends what a user does, without a result.
     fn drop_task(&mut self, user: u32) {
-        self.cancel_flight(user);
+        self.end_background(user);
+        self.cancel_flights(user);
         self.shared.user.set(user);
         let vu = &mut self.vus[user as usize];
         vu.turn += 1;

@@ -39,6 +39,12 @@ pub(crate) struct Builtin {
     pub(crate) data_sent: MetricId,
     pub(crate) data_received: MetricId,
     pub(crate) failed: MetricId,
+    pub(crate) ws_sessions: MetricId,
+    pub(crate) ws_connecting: MetricId,
+    pub(crate) ws_session_duration: MetricId,
+    pub(crate) ws_sent: MetricId,
+    pub(crate) ws_received: MetricId,
+    pub(crate) ws_ping: MetricId,
     /// `http_reqs`, then the times of a request in the order of outputs.
     pub(crate) requests: [MetricId; 8],
 }
@@ -57,6 +63,12 @@ impl Builtin {
             data_sent: id("data_sent")?,
             data_received: id("data_received")?,
             failed: id("http_req_failed")?,
+            ws_sessions: id("ws_sessions")?,
+            ws_connecting: id("ws_connecting")?,
+            ws_session_duration: id("ws_session_duration")?,
+            ws_sent: id("ws_msgs_sent")?,
+            ws_received: id("ws_msgs_received")?,
+            ws_ping: id("ws_ping")?,
             requests: [
                 id("http_reqs")?,
                 id("http_req_duration")?,

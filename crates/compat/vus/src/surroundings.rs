@@ -37,6 +37,15 @@ pub trait Surroundings {
     /// Why the file cannot be read.
     fn read(&mut self, path: &str) -> Result<Vec<u8>, String>;
 
+    /// The secret of a key, from a source or from the default one.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    fn secret(&mut self, _source: Option<&str>, _key: &str) -> Result<String, String> {
+        Err("no secret sources are configured".to_owned())
+    }
+
     /// Write a line of a log. `source` is `console` for lines of the script.
     fn log(&mut self, level: Level, text: &str, source: Option<&str>);
 

@@ -4,11 +4,14 @@ mod flags;
 mod machine;
 mod outputs;
 mod progress;
+mod secrets;
+mod truth;
 
 use self::flags::{Flags, Wanted};
 use self::machine::Machine;
 use self::outputs::Outputs;
 use self::progress::Narration;
+use self::truth::Truth;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::signals::Signals;
@@ -66,9 +69,12 @@ Usage: drumfire k6 run [FLAGS] SCRIPT
   drumfire k6 run -u 10 -d 30s script.js        10 users for 30 seconds
   drumfire k6 run --out json=rows.json script.js
 
-The flags are those of `k6 run`. Not available: k6 cloud, archives, browser,
-gRPC and WebSocket modules, extensions; docs/dialects/k6.md has every
+The flags are those of `k6 run`. Not available: k6 cloud, archives, the
+modules for browsers and gRPC, extensions; docs/dialects/k6.md has every
 difference.
+  --html FILE           write drumfire's report as a page with charts
+  --json FILE           write drumfire's report as JSON
+  --strict              exit with 3 if drumfire does not trust the figures
   --k6-isolate          do not share built-in objects between users
   --i-own-this-target   load public hosts
 Exit codes are k6's: 99 a threshold failed, 104 wrong options, 105 interrupted,
@@ -119,6 +125,13 @@ pub(crate) fn run(args: &[String], output: &Output) -> Result<Exit, Failure> {
             format!(
                 "`k6 {}` is not available; use `drumfire k6 run SCRIPT`",
                 words[0]
+            ),
+        )),
+        [word, ..] if word.contains('.') => Err(failure(
+            code::OTHER,
+            format!(
+                "unknown command `{0}`; to run a script, use `drumfire k6 run {0}`",
+                word.escape_debug()
             ),
         )),
         [word, ..] => Err(failure(
@@ -289,6 +302,7 @@ impl<'a> Session<'a> {
         let settings = Settings::read(&options.others, USER_AGENT).map_err(configuration)?;
         let shown = Shown::of(&options, &self.flags)?;
         self.check_functions(&program, &options)?;
+        let truth = Truth::new(&self.flags)?;
         let client = self.client(&settings)?;
         let shares = program.shares();
         let scenarios = options.scenarios.clone();
@@ -299,6 +313,7 @@ impl<'a> Session<'a> {
             settings.clone(),
             self.flags.seed(),
         );
+        run.measure(Truth::info(&self.name, self.flags.seed()));
         run.set_options(Value::Object(options.others.clone()).to_string());
         if !settings.no_thresholds {
             run.with_registry(|registry| registry.judge_by(&options.thresholds))
@@ -314,14 +329,18 @@ impl<'a> Session<'a> {
             Err(error) => return Err(self.run_failure(&error)),
         };
         self.results(&mut run, &verdict, &shown)?;
-        self.exit(&verdict)
+        truth.show(&verdict, self.output)?;
+        match self.exit(&verdict)? {
+            Exit::Done => Ok(truth.exit(&verdict)),
+            exit => Ok(exit),
+        }
     }
 
     /// Checks that the script has the functions that its scenarios call.
     fn check_functions(&self, program: &Program, options: &Options) -> Result<(), Failure> {
         for scenario in &options.scenarios {
             if !program.has(&scenario.exec) {
-                if scenario.exec == "default" && options.scenarios.len() == 1 {
+                if !program.exports().iter().any(|name| program.has(name)) {
                     return Err(failure(
                         code::OTHER,
                         "the script exports no function; use `export default function () { … }`",

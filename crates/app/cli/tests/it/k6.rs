@@ -15,6 +15,14 @@ fn k6(folder: &Folder, url: &str, flags: &str, script: &str) -> Run {
     Process::start(command).finish(LIMIT)
 }
 
+/// The first value of a metric in a summary. The dots after its name depend on the other metrics.
+fn shown<'a>(stdout: &'a str, name: &str) -> Option<&'a str> {
+    let mut lines = stdout.lines().map(str::trim_start);
+    let line = lines.find(|line| line.starts_with(&format!("{name}.")))?;
+    let (_, value) = line.split_once(": ")?;
+    value.split_whitespace().next()
+}
+
 const CHECKED: &str = "
 import http from 'k6/http';
 import { check, group } from 'k6';
@@ -125,7 +133,7 @@ fn requests_are_as_the_script_says() {
             let answer = if head.starts_with("GET /redirect") {
                 "HTTP/1.1 302 Found\r\nLocation: /end?a=1\r\nSet-Cookie: id=7; Path=/\r\nContent-Length: 0\r\n\r\n"
             } else {
-                "HTTP/1.1 200 OK\r\nX-Two: a\r\nX-Two: b\r\nContent-Length: 14\r\n\r\n{\"a\":{\"b\":[5]}}"
+                "HTTP/1.1 200 OK\r\nX-Two: a\r\nX-Two: b\r\nContent-Length: 15\r\n\r\n{\"a\":{\"b\":[5]}}"
             };
             if !peer.send(answer) {
                 return;
@@ -209,11 +217,8 @@ fn executors_start_what_they_owe() {
          rate: 10, duration: '1s', preAllocatedVUs: 2, gracefulStop: '0s' }} }} }}"
     );
     let run = k6(&folder, &serve.url, "", &script);
-    assert!(
-        run.stdout.contains("dropped_iterations.............: 8"),
-        "{}",
-        run.stdout
-    );
+    let dropped = shown(&run.stdout, "dropped_iterations");
+    assert_eq!(dropped, Some("8"), "{}", run.stdout);
     assert!(
         run.stderr
             .contains("Insufficient VUs, reached 2 active VUs"),
@@ -326,8 +331,8 @@ fn what_is_missing_is_named() {
     let folder = Folder::new();
     for (script, message) in [
         (
-            "import ws from 'k6/ws'; export default () => {}",
-            "k6/ws is not available in drumfire",
+            "import grpc from 'k6/net/grpc'; export default () => {}",
+            "k6/net/grpc is not available in drumfire",
         ),
         (
             "import sql from 'k6/x/sql'; export default () => {}",
@@ -354,4 +359,233 @@ fn what_is_missing_is_named() {
         );
         assert!(run.stderr.contains(message), "{message}: {}", run.stderr);
     }
+}
+
+/// Pages, the forms on them and their links.
+#[test]
+fn pages_are_read_and_their_forms_sent() {
+    let folder = Folder::new();
+    let server = Script::new(|peer: &mut Peer| {
+        let page = "<title>T</title><a id=first href='next?x=1'>N</a><ul><li class=a>1<li>2</ul>\
+                    <form action=/sent method=post><input type=hidden name=csrf value=c-1>\
+                    <input name=mail><input type=checkbox name=box value=1 checked=checked><input type=checkbox name=off checked>\
+                    <select name=one><option>x<option selected value=y>Y</select>\
+                    <button type=submit name=go value=Go></form>";
+        while peer.request().is_some() {
+            let length = page.len();
+            if !peer.send(format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n{page}"
+            )) {
+                return;
+            }
+        }
+    });
+    let script = "
+import http from 'k6/http';
+import { check } from 'k6';
+import { parseHTML } from 'k6/html';
+export default function () {
+  const page = http.get('URL/a/page');
+  const doc = page.html();
+  check(doc, {
+    'texts': (d) => d.find('li').text() === '12' && d.find('title').text() === 'T',
+    'attributes': (d) => d.find('#first').attr('href') === 'next?x=1' && d.find('a').attr('no', 'x') === 'x',
+    'lists': (d) => d.find('li').map((at, li) => at + li.text()).join() === '01,12',
+    'steps': (d) => d.find('.a').next().text() === '2' && d.find('li').last().parent().is('ul'),
+    'elements': (d) => d.find('li').get(1).previousElementSibling().className() === 'a',
+    'values': (d) => d.find('form').serialize() === 'box=1&csrf=c-1&mail=&one=y',
+    'a text': () => parseHTML('<p>a<b>b</b></p>').find('p').html() === 'a<b>b</b>',
+  });
+  try { doc.find('p >') } catch (error) { check(error, { 'a wrong selector': (e) => e.message.includes('p >') }) }
+  page.clickLink({ selector: '#first' });
+  page.submitForm({ fields: { mail: 'a@b.test' } });
+}";
+    let run = k6(&folder, &server.url(), "", script);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stdout
+            .contains("checks_succeeded...: 100.00% 8 out of 8"),
+        "{}{}",
+        run.stdout,
+        run.stderr
+    );
+    let heads = server.heads();
+    let lines: Vec<&str> = heads
+        .iter()
+        .map(|head| head.lines().next().unwrap())
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "GET /a/page HTTP/1.1",
+            "GET /a/next?x=1 HTTP/1.1",
+            "POST /sent HTTP/1.1"
+        ]
+    );
+    assert!(heads[2].contains("Content-Length: 42"), "{}", heads[2]);
+}
+
+/// Sockets of both modules, a request inside of a handler, and requests in the background.
+#[test]
+fn sockets_talk_and_requests_run_beside_each_other() {
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let script = "
+import http from 'k6/http';
+import ws from 'k6/ws';
+import { WebSocket } from 'k6/websockets';
+import { check } from 'k6';
+const WS = 'URL/ws'.replace('http', 'ws');
+export default async function () {
+  const seen = [];
+  const answer = ws.connect(WS, { tags: { kind: 'one' } }, (socket) => {
+    socket.on('open', () => { seen.push('open'); http.get('URL/inside'); socket.send('a'); socket.sendBinary(new Uint8Array([1, 2, 3]).buffer); });
+    socket.on('message', (text) => seen.push(text));
+    socket.on('binaryMessage', (data) => { seen.push(data.byteLength); socket.ping(); });
+    socket.on('pong', () => { seen.push('pong'); socket.setTimeout(() => socket.close(), 1); });
+    socket.on('close', (code) => seen.push(code));
+  });
+  check(seen, { 'ws': (list) => list.join() === 'open,a,3,pong,1001', 'upgraded': () => answer.status === 101 && answer.headers.Upgrade === 'websocket' });
+  const refused = ws.connect('ws://127.0.0.1:1/', null, () => {});
+  check(refused, { 'refused': (r) => r.status === 0 && r.error.includes('refused') });
+  const heard = [];
+  const socket = new WebSocket(WS);
+  socket.binaryType = 'arraybuffer';
+  socket.onopen = () => { socket.send('b'); socket.send(new Uint8Array([1, 2]).buffer) };
+  socket.onmessage = (event) => { heard.push(event.data.byteLength ?? event.data); if (heard.length === 2) socket.close(1000, 'done') };
+  await new Promise((fulfill) => { socket.onclose = (event) => { heard.push(event.code); fulfill() } });
+  check(heard, { 'websockets': (list) => list.join() === 'b,2,1000', 'closed': () => socket.readyState === 3 });
+  const both = await Promise.all([http.asyncRequest('GET', 'URL/one'), http.asyncRequest('GET', 'URL/two')]);
+  check(both, { 'both': (list) => list.every((r) => r.status === 200 && r.body.length > 0) });
+}";
+    let run = k6(&folder, &serve.url, "", script);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    for (name, value) in [
+        ("checks_succeeded", "100.00%"),
+        ("ws_sessions", "3"),
+        ("ws_msgs_sent", "5"),
+        ("ws_msgs_received", "4"),
+    ] {
+        assert_eq!(
+            shown(&run.stdout, name),
+            Some(value),
+            "{name}: {}{}",
+            run.stdout,
+            run.stderr
+        );
+    }
+}
+
+/// Bodies that the script wants compressed, and digests of the global `crypto`.
+#[test]
+fn bodies_are_compressed_and_keys_sign() {
+    let folder = Folder::new();
+    let server = Script::new(|peer: &mut Peer| {
+        while peer.request().is_some() {
+            if !peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") {
+                return;
+            }
+        }
+    });
+    let script = "
+import http from 'k6/http';
+import { check } from 'k6';
+import encoding from 'k6/encoding';
+export default async function () {
+  const sent = http.post('URL/gzip', 'a'.repeat(1000), { compression: 'gzip' });
+  check(sent, { 'compressed': (r) => r.status === 200 && r.request.body.length < 100 });
+  const bytes = new TextEncoder().encode('what do ya want for nothing?');
+  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode('Jefe'), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+  const mac = await crypto.subtle.sign('HMAC', key, bytes);
+  const right = await crypto.subtle.verify('HMAC', key, mac, bytes);
+  const wrong = await crypto.subtle.verify('HMAC', key, mac, new Uint8Array(1));
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode('abc'));
+  let refused = '';
+  try { await crypto.subtle.importKey('raw', bytes, 'AES-CBC', false, []) } catch (error) { refused = error.name }
+  check(null, {
+    'sign': () => encoding.b64encode(mac, 'rawurl').startsWith('W9zBRr9gdU5q'),
+    'verify': () => right && !wrong,
+    'digest': () => encoding.b64encode(digest).startsWith('ungWv48B'),
+    'refused': () => refused === 'NotSupportedError',
+  });
+}";
+    let run = k6(&folder, &server.url(), "", script);
+    assert!(
+        run.stdout
+            .contains("checks_succeeded...: 100.00% 5 out of 5"),
+        "{}{}",
+        run.stdout,
+        run.stderr
+    );
+    let heads = server.heads();
+    assert!(heads[0].contains("Content-Encoding: gzip"), "{}", heads[0]);
+}
+
+/// drumfire's own report: dropped iterations are a load that was not kept, and failures have names.
+#[test]
+fn the_report_beside_the_summary_tells_what_k6_does_not() {
+    let (folder, serve) = (Folder::new(), Serve::new("--delay const:1s"));
+    let json = folder.at("own.json");
+    let script = "
+import http from 'k6/http';
+export const options = { scenarios: { one: { executor: 'constant-arrival-rate', rate: 20, duration: '2s',
+  preAllocatedVUs: 1, maxVUs: 1 } } };
+export default () => { http.get('URL/'); http.get('http://127.0.0.1:1/') }";
+    let run = k6(
+        &folder,
+        &serve.url,
+        &format!("--strict --json {json}"),
+        script,
+    );
+    assert_eq!(run.code, Some(3), "{}{}", run.stdout, run.stderr);
+    for part in ["% sent", "maxVUs: ", "connect:refused"] {
+        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+    }
+    assert!(!run.stdout.contains("% sent"), "{}", run.stdout);
+    let text = std::fs::read_to_string(json).unwrap();
+    let own: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let iterations = &own["iterations"];
+    assert_eq!(iterations["intended"], 40, "{text}");
+    assert_eq!(
+        iterations["dropped"].as_u64().unwrap() + iterations["started"].as_u64().unwrap(),
+        40,
+        "{text}"
+    );
+}
+
+#[test]
+fn logs_do_not_show_secrets() {
+    let folder = Folder::new();
+    let script = "
+import secrets from 'k6/secrets';
+export default async function () {
+  const value = await secrets.get('cool');
+  console.log(`${value} has ${value.length} letters`);
+  try { await secrets.get('none') } catch (error) { console.log(error.message) }
+}";
+    let run = k6(&folder, "", "--secret-source mock=cool=sesame", script);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    for part in ["***SECRET_REDACTED*** has 6 letters", "no value for"] {
+        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+    }
+    assert!(!run.stderr.contains("sesame"), "{}", run.stderr);
+}
+
+#[test]
+fn rows_are_compressed_under_a_name_that_ends_in_gz() {
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let rows = folder.at("rows.json.gz");
+    let script = "import http from 'k6/http'; export default () => { http.get('URL/') };";
+    let run = k6(
+        &folder,
+        &serve.url,
+        &format!("-i 2 --out json={rows}"),
+        script,
+    );
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let file = std::fs::File::open(rows).unwrap();
+    let text = std::io::read_to_string(flate2::read::GzDecoder::new(file)).unwrap();
+    let points = text
+        .lines()
+        .filter(|line| line.contains("\"metric\":\"http_reqs\",\"type\":\"Point\""));
+    assert_eq!(points.count(), 2, "{text}");
 }

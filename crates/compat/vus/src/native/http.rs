@@ -40,7 +40,7 @@ pub(super) fn errands(shared: &Shared, a: Arguments<'_, '_>) -> Result<Vec<Erran
         .collect()
 }
 
-fn errand(shared: &Shared, a: Arguments<'_, '_>, list: &Array<'_>) -> Result<Errand> {
+pub(super) fn errand(shared: &Shared, a: Arguments<'_, '_>, list: &Array<'_>) -> Result<Errand> {
     let settings = shared.settings.borrow();
     let address: String = list.get(place::URL)?;
     let timeout: Option<String> = optional(list, place::TIMEOUT)?;

@@ -1,10 +1,12 @@
 //! Executors: which user begins an iteration when.
 
+use super::figures::pool;
 use super::judging::{crossed, seconds};
 use super::{Ended, Progress, Run, RunError, Work};
 use crate::clock::Due;
 use crate::surroundings::Level;
 use drumfire_k6::{Arrivals, Change, Executor, Scenario, Tags, changes};
+use drumfire_measure::{Model, Outcome, PoolInfo};
 use drumfire_net::Io;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -113,6 +115,19 @@ impl ScenarioRun {
         }
     }
 
+    /// The facts of the scenario for drumfire's own figures.
+    pub(super) fn pool(&self) -> PoolInfo {
+        let executor = &self.scenario.executor;
+        let (model, rate) = match executor {
+            Executor::ConstantArrivals { rate, unit, .. } => {
+                (Model::Open, Some(*rate as f64 / unit.as_secs_f64()))
+            }
+            Executor::RampingArrivals { .. } => (Model::Open, None),
+            _ => (Model::Closed, None),
+        };
+        pool(&self.scenario.name, model, executor.users_max(), rate)
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.phase == Phase::Done
     }
@@ -167,7 +182,7 @@ impl<I: Io> Run<I> {
         self.timers.add(end, Due::End(index));
         self.timers.add(end + grace, Due::Kill(index));
         match &executor {
-            Executor::RampingUsers { .. } => return self.change_users(index),
+            Executor::RampingUsers { .. } => return self.change_users(index, at),
             Executor::ConstantArrivals { users, .. } | Executor::RampingArrivals { users, .. } => {
                 for _ in 0..users.allocated {
                     let user = self.take_user(index)?;
@@ -178,7 +193,7 @@ impl<I: Io> Run<I> {
             executor => {
                 for _ in 0..executor.users_max() {
                     let user = self.take_user(index)?;
-                    self.work.push_back(Work::Iterate(user));
+                    self.work.push_back(Work::Iterate(user, at));
                 }
             }
         }
@@ -223,16 +238,18 @@ impl<I: Io> Run<I> {
             arrivals.advance();
         }
         self.await_arrival(index);
-        let now = self.tick();
+        self.tick();
         let run = &mut self.scenarios[index];
         if let Some(user) = run.idle.pop_front() {
-            self.lateness.add((now - at).0 as f64 / 1e6);
-            return self.start_iteration(user, index);
+            return self.start_iteration(user, index, at);
         }
         let (known, most) = (run.users.len() as u64, run.scenario.executor.users_max());
         let tags = self.scenario_tags(index);
         self.shared
             .add(self.shared.builtin.dropped_iterations, 1.0, &tags);
+        if let Some(figures) = &mut self.figures {
+            figures.iterations_dropped(index, 1);
+        }
         if known < most {
             let user = self.take_user(index)?;
             self.scenarios[index].idle.push_back(user);
@@ -262,7 +279,7 @@ impl<I: Io> Run<I> {
     }
 
     /// Applies the changes to a scenario's number of users that are due.
-    pub(super) fn change_users(&mut self, index: usize) -> Result<(), RunError> {
+    pub(super) fn change_users(&mut self, index: usize, due: Nanos) -> Result<(), RunError> {
         let now = self.tick();
         let run = &mut self.scenarios[index];
         if run.phase != Phase::Running {
@@ -281,7 +298,7 @@ impl<I: Io> Run<I> {
         run.wanted = wanted;
         while self.scenarios[index].users.len() < wanted {
             let user = self.take_user(index)?;
-            self.work.push_back(Work::Iterate(user));
+            self.work.push_back(Work::Iterate(user, due));
         }
         let graceful = match &self.scenarios[index].scenario.executor {
             Executor::RampingUsers {
@@ -295,7 +312,7 @@ impl<I: Io> Run<I> {
             if needed && vu.released {
                 vu.released = false;
                 if vu.fibre.is_none() {
-                    self.work.push_back(Work::Iterate(*user));
+                    self.work.push_back(Work::Iterate(*user, due));
                 }
             } else if !needed && !vu.released {
                 vu.released = true;
@@ -309,7 +326,7 @@ impl<I: Io> Run<I> {
     }
 
     /// Begins the next iteration of a user, if its scenario has one.
-    pub(super) fn iterate(&mut self, user: u32) -> Result<(), RunError> {
+    pub(super) fn iterate(&mut self, user: u32, since: Nanos) -> Result<(), RunError> {
         let vu = &self.vus[user as usize];
         let (Some(index), None, false) = (vu.scenario, &vu.fibre, vu.released) else {
             return Ok(());
@@ -328,10 +345,10 @@ impl<I: Io> Run<I> {
             self.check_done(index);
             return Ok(());
         }
-        self.start_iteration(user, index)
+        self.start_iteration(user, index, since)
     }
 
-    fn start_iteration(&mut self, user: u32, index: usize) -> Result<(), RunError> {
+    fn start_iteration(&mut self, user: u32, index: usize, due: Nanos) -> Result<(), RunError> {
         let tags = self.scenario_tags(index);
         let run = &mut self.scenarios[index];
         let number = run.started;
@@ -351,9 +368,13 @@ impl<I: Io> Run<I> {
         of.scenario_iterations += 1;
         of.iteration_in_test = number;
         drop(users);
-        self.vus[user as usize].begun = self.shared.now.get();
+        let vu = &mut self.vus[user as usize];
+        (vu.begun, vu.due, vu.failed) = (self.shared.now.get(), due, None);
+        if let Some(figures) = &mut self.figures {
+            figures.iteration_due(index);
+        }
         self.begin_task(user, &export, true)?;
-        self.advance(user, None);
+        self.advance(user, None, due);
         Ok(())
     }
 
@@ -364,8 +385,13 @@ impl<I: Io> Run<I> {
         let (Some(index), begun) = (vu.scenario, vu.begun) else {
             return;
         };
+        if let Some(figures) = &mut self.figures {
+            let outcome = vu.failed.unwrap_or(Outcome::Ok);
+            figures.iteration_ended(index, vu.due, now, outcome);
+        }
         vu.turn += 1;
         let turn = vu.turn;
+        self.end_background(user);
         self.shared.user.set(user);
         self.shared.with_user(|user| user.group.clear());
         self.count_data(user);
@@ -384,7 +410,7 @@ impl<I: Io> Run<I> {
         if next > now {
             self.timers.add(next, Due::Next(user, turn));
         } else {
-            self.work.push_back(Work::Iterate(user));
+            self.work.push_back(Work::Iterate(user, now));
         }
         self.check_done(index);
     }
@@ -427,9 +453,13 @@ impl<I: Io> Run<I> {
             return;
         }
         self.drop_task(user);
-        let Some(index) = self.vus[user as usize].scenario else {
+        let vu = &self.vus[user as usize];
+        let Some(index) = vu.scenario else {
             return;
         };
+        if let Some(figures) = &mut self.figures {
+            figures.iteration_cut(index, vu.due, self.shared.now.get());
+        }
         self.shared.with_user(|user| user.group.clear());
         self.count_data(user);
         self.shared
@@ -455,6 +485,9 @@ impl<I: Io> Run<I> {
         for count in dropped.into_iter().filter(|count| *count > 0) {
             let metric = self.shared.builtin.dropped_iterations;
             self.shared.add(metric, count as f64, &tags);
+            if let Some(figures) = &mut self.figures {
+                figures.iterations_dropped(index, count);
+            }
         }
         self.check_done(index);
     }

@@ -1,5 +1,6 @@
 //! The requests of users.
 
+use super::figures::{RequestResult, RequestTimes};
 use super::{Run, Work};
 use crate::ask::Answer;
 use crate::codes;
@@ -8,6 +9,7 @@ use crate::jars;
 use crate::redirect;
 use crate::state::RequestFacts;
 use crate::surroundings::Level;
+use crate::talk::Happening;
 use drumfire_coding::Decoder;
 use drumfire_engine::{BodyUse, ClientRequest, Reply, Ticket};
 use drumfire_net::Io;
@@ -17,8 +19,12 @@ use drumfire_units::Nanos;
 /// The greatest size of a decoded body.
 const BODY_MAX: u64 = 256 << 20;
 
+/// The number of the flight that a user waits for; those in the background have others.
+pub(super) const BLOCKING: u32 = 0;
+
 /// The requests of one call.
 pub(super) struct Flight {
+    number: u32,
     legs: Vec<Leg>,
     /// The requests that have no result.
     open: usize,
@@ -29,6 +35,10 @@ struct Leg {
     errand: Errand,
     hop: Option<Hop>,
     ticket: Option<Ticket>,
+    /// When the current hop began, how late the user was then, and the end of the last hop.
+    began: Nanos,
+    late: Nanos,
+    end: Nanos,
     deadline: Nanos,
     followed: u32,
     cookies_sent: String,
@@ -37,8 +47,9 @@ struct Leg {
 
 impl<I: Io> Run<I> {
     /// Begins the requests of a call.
-    pub(super) fn begin_flight(&mut self, user: u32, errands: Vec<Errand>) {
+    pub(super) fn begin_flight(&mut self, user: u32, number: u32, errands: Vec<Errand>) {
         let now = self.shared.now.get();
+        let late = self.vus[user as usize].late;
         let legs: Vec<Leg> = errands
             .into_iter()
             .map(|errand| {
@@ -53,6 +64,9 @@ impl<I: Io> Run<I> {
                     deadline: Nanos(now.0.saturating_add(errand.timeout.0)),
                     hop,
                     ticket: None,
+                    began: now,
+                    late,
+                    end: now,
                     followed: 0,
                     cookies_sent: String::new(),
                     outcome,
@@ -61,14 +75,29 @@ impl<I: Io> Run<I> {
             })
             .collect();
         let open = legs.iter().filter(|leg| leg.outcome.is_none()).count();
-        self.vus[user as usize].flight = Some(Box::new(Flight { legs, open }));
-        self.send_more(user);
-        self.finish_flight(user);
+        let flight = Flight { number, legs, open };
+        self.vus[user as usize].flights.push(flight);
+        self.send_more(user, number);
+        // Requests that wait for others of the call wait because the script wants it so.
+        let flights = self.vus[user as usize].flights.iter_mut();
+        let own = flights.filter(|flight| flight.number == number);
+        let waiting = own.flat_map(|flight| &mut flight.legs);
+        for leg in waiting.filter(|leg| leg.ticket.is_none()) {
+            leg.late = Nanos::ZERO;
+        }
+        self.finish_flight(user, number);
+    }
+
+    /// Takes a flight of a user.
+    fn take_flight(&mut self, user: u32, number: u32) -> Option<Flight> {
+        let flights = &mut self.vus[user as usize].flights;
+        let at = flights.iter().position(|flight| flight.number == number)?;
+        Some(flights.swap_remove(at))
     }
 
     /// Sends the requests for which there is room, in their order.
-    fn send_more(&mut self, user: u32) {
-        let Some(mut flight) = self.vus[user as usize].flight.take() else {
+    fn send_more(&mut self, user: u32, number: u32) {
+        let Some(mut flight) = self.take_flight(user, number) else {
             return;
         };
         for at in 0..flight.legs.len() {
@@ -87,13 +116,13 @@ impl<I: Io> Run<I> {
             if same >= self.settings.batch_per_host {
                 continue;
             }
-            self.send(user, at, &mut flight.legs[at]);
+            self.send(user, (number, at), &mut flight.legs[at]);
         }
-        self.vus[user as usize].flight = Some(flight);
+        self.vus[user as usize].flights.push(flight);
     }
 
     /// Sends the current hop of a request.
-    fn send(&mut self, user: u32, at: usize, leg: &mut Leg) {
+    fn send(&mut self, user: u32, (number, at): (u32, usize), leg: &mut Leg) {
         let Some(hop) = &leg.hop else {
             return;
         };
@@ -135,15 +164,21 @@ impl<I: Io> Run<I> {
             body,
         });
         leg.ticket = Some(ticket);
-        self.tickets.insert(ticket, (user, at));
+        leg.began = now;
+        self.tickets.insert(ticket, (user, number, at));
+        if let (Some(figures), Some(scenario)) =
+            (&mut self.figures, self.vus[user as usize].scenario)
+        {
+            figures.request_begins(scenario);
+        }
     }
 
     /// Handles the reply to a request.
     pub(super) fn replied(&mut self, reply: Reply) {
-        let Some((user, at)) = self.tickets.remove(&reply.ticket) else {
+        let Some((user, number, at)) = self.tickets.remove(&reply.ticket) else {
             return;
         };
-        let Some(mut flight) = self.vus[user as usize].flight.take() else {
+        let Some(mut flight) = self.take_flight(user, number) else {
             return;
         };
         let leg = &mut flight.legs[at];
@@ -152,11 +187,11 @@ impl<I: Io> Run<I> {
             leg.outcome = Some(outcome);
             flight.open -= 1;
         } else {
-            self.send(user, at, leg);
+            self.send(user, (number, at), leg);
         }
-        self.vus[user as usize].flight = Some(flight);
-        self.send_more(user);
-        self.finish_flight(user);
+        self.vus[user as usize].flights.push(flight);
+        self.send_more(user, number);
+        self.finish_flight(user, number);
     }
 
     /// Counts a reply. Returns the result of the request, or sets the next hop.
@@ -166,7 +201,6 @@ impl<I: Io> Run<I> {
         let mut error = match outcome {
             drumfire_measure::Outcome::Ok => (String::new(), codes::of_status(reply.status)),
             outcome => {
-                *self.failures.entry(outcome.name()).or_default() += 1;
                 let words = codes::words(outcome, reply.detail.as_deref());
                 (words, codes::of_outcome(outcome))
             }
@@ -180,6 +214,7 @@ impl<I: Io> Run<I> {
         let status = if error.0.is_empty() { reply.status } else { 0 };
         let end = reply.times.end;
         let timings = Timings::of(&reply.times);
+        self.measure_reply(user, leg, &reply, status);
         self.shared.count_request(
             user,
             &leg.errand,
@@ -222,6 +257,42 @@ impl<I: Io> Run<I> {
         Some(outcome)
     }
 
+    /// Adds a reply to drumfire's own figures.
+    fn measure_reply(&mut self, user: u32, leg: &mut Leg, reply: &Reply, status: u16) {
+        let times = &reply.times;
+        let late = std::mem::take(&mut leg.late);
+        leg.end = times.end;
+        let vu = &mut self.vus[user as usize];
+        let (Some(figures), Some(scenario)) = (&mut self.figures, vu.scenario) else {
+            return;
+        };
+        let expected = leg.errand.expected.holds(status);
+        let outcome = match (reply.outcome, expected) {
+            (drumfire_measure::Outcome::Ok, _) if status == 0 => drumfire_measure::Outcome::Decode,
+            (drumfire_measure::Outcome::Ok, Some(false)) => drumfire_measure::Outcome::HttpStatus,
+            (outcome, _) => outcome,
+        };
+        if outcome != drumfire_measure::Outcome::Ok {
+            vu.failed.get_or_insert(outcome);
+        }
+        let request = RequestTimes {
+            began: leg.began,
+            late,
+            sent: times.sent,
+            first_byte: times.first_byte,
+            end: times.end,
+        };
+        let result = RequestResult {
+            outcome,
+            detail: reply.detail.as_deref(),
+            status: reply.status,
+            bytes_sent: reply.bytes_sent,
+            bytes_received: reply.bytes_received,
+            connect: times.connect,
+        };
+        figures.request_ended(scenario, &request, &result);
+    }
+
     /// The request that follows a response, if it is a redirect that is followed.
     fn next_hop(&self, leg: &Leg, hop: &Hop, reply: &Reply) -> Result<Option<Hop>, String> {
         let mut fields = reply.fields.iter();
@@ -245,31 +316,58 @@ impl<I: Io> Run<I> {
         Ok(next)
     }
 
-    /// Continues the user if all its requests have results.
-    fn finish_flight(&mut self, user: u32) {
-        let vu = &mut self.vus[user as usize];
-        let Some(flight) = vu.flight.take_if(|flight| flight.open == 0) else {
+    /// Continues the user, or gives it an event, if all requests of a flight have results.
+    fn finish_flight(&mut self, user: u32, number: u32) {
+        let flights = &mut self.vus[user as usize].flights;
+        let ended = |flight: &Flight| flight.number == number && flight.open == 0;
+        let Some(at) = flights.iter().position(ended) else {
             return;
         };
+        let flight = flights.swap_remove(at);
+        let since = flight.legs.iter().map(|leg| leg.end).max();
         let outcomes = flight.legs.into_iter().filter_map(|leg| leg.outcome);
+        if number != BLOCKING {
+            let results = Happening::Replied(outcomes.collect());
+            return self.happen(user, number, results);
+        }
         let answer = Answer::Http(outcomes.collect());
         let turn = self.vus[user as usize].turn;
-        self.work.push_back(Work::Answer(user, turn, answer));
+        let since = since.unwrap_or_else(|| self.shared.now.get());
+        let work = Work::Answer(user, turn, answer, since);
+        self.work.push_back(work);
     }
 
     /// Ends the requests of a user without results.
-    pub(super) fn cancel_flight(&mut self, user: u32) {
-        let flight = self.vus[user as usize].flight.take();
-        let legs = flight.map(|flight| flight.legs).unwrap_or_default();
-        for ticket in legs.into_iter().filter_map(|leg| leg.ticket) {
+    pub(super) fn cancel_flights(&mut self, user: u32) {
+        let flights = std::mem::take(&mut self.vus[user as usize].flights);
+        let scenario = self.vus[user as usize].scenario;
+        for leg in flights.into_iter().flat_map(|flight| flight.legs) {
+            let Some(ticket) = leg.ticket else {
+                continue;
+            };
             self.tickets.remove(&ticket);
             self.client.cancel(ticket);
+            if let (Some(figures), Some(scenario)) = (&mut self.figures, scenario) {
+                let times = RequestTimes {
+                    began: leg.began,
+                    late: leg.late,
+                    sent: leg.began,
+                    first_byte: Nanos::MAX,
+                    end: self.shared.now.get(),
+                };
+                figures.request_cut(scenario, &times);
+            }
         }
     }
 }
 
 /// The Cookie field of a request: the cookies of the jar, and its own.
-fn cookies(jar: &mut drumfire_cookies::Jar, hop: &Hop, errand: &Errand, now: u64) -> String {
+pub(super) fn cookies(
+    jar: &mut drumfire_cookies::Jar,
+    hop: &Hop,
+    errand: &Errand,
+    now: u64,
+) -> String {
     let of_jar = jars::sent(jar, &hop.url, now);
     if errand.cookies.is_empty() {
         return of_jar;

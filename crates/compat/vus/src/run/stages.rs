@@ -1,11 +1,14 @@
 //! The stages of a run: setup, scenarios, teardown, and the script's own summary.
 
+use super::figures::RunFigures;
 use super::judging::crossed;
 use super::{Ended, JUDGE, Progress, Run, RunError, SECOND, TaskEnd, Verdict};
 use crate::clock::Due;
 use crate::state::Stage;
 use drumfire_k6::Tags;
+use drumfire_measure::Summary;
 use drumfire_net::Io;
+use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 use rquickjs::{CatchResultExt as _, Function, Object, Value};
 
@@ -37,6 +40,7 @@ impl<I: Io> Run<I> {
             self.start = self.tick();
         }
         let duration = self.tick() - self.start;
+        let summary = self.finish_figures();
         if !self.settings.no_teardown && self.program.has("teardown") {
             self.stage(Stage::Teardown, "teardown", self.settings.teardown_timeout)?;
         }
@@ -44,25 +48,47 @@ impl<I: Io> Run<I> {
             true => Vec::new(),
             false => crossed(&self.shared.registry.borrow(), duration),
         };
-        let mut failures: Vec<_> = self.failures.iter().map(|(name, n)| (*name, *n)).collect();
-        failures.sort_unstable();
         Ok(Verdict {
             ended: self.ended.clone().unwrap_or(Ended::Done),
             failed: self.shared.test_failed.borrow().clone(),
             crossed,
             duration,
             setup_data: self.setup_data.clone(),
-            lateness: self.lateness.clone(),
             interrupted: self.shared.interrupted.get(),
             completed: self.shared.completed.get(),
-            failures,
+            thrown: self.thrown,
+            summary,
+            script: (
+                self.script.0.0 as f64 / duration.0.max(1) as f64,
+                self.script.1,
+            ),
         })
+    }
+
+    /// Ends drumfire's own figures with the scenarios.
+    fn finish_figures(&mut self) -> Option<Box<Summary>> {
+        let now = self.shared.now.get();
+        let times = self.client.io().thread_times();
+        let figures = self.figures.take().filter(RunFigures::is_on)?;
+        let reason = match self.ended {
+            None | Some(Ended::Done) => StopReason::Duration,
+            Some(Ended::Threshold(_)) => StopReason::Threshold,
+            Some(Ended::Aborted(_)) => StopReason::Command,
+            Some(Ended::Signal) => StopReason::Signal,
+        };
+        Some(Box::new(figures.finish(now, times, reason)))
     }
 
     fn run_scenarios(&mut self, observe: &mut dyn FnMut(&Progress)) -> Result<(), RunError> {
         self.shared.stage.set(Stage::Scenarios);
         self.start = self.tick();
         self.shared.scenario_start.set(self.start);
+        let times = self.client.io().thread_times();
+        if let Some(figures) = &mut self.figures {
+            figures.begin(self.start, self.shared.unix_time(self.start), times);
+        }
+        self.script = (Nanos::ZERO, Nanos::ZERO);
+        self.turn_from = self.start;
         for index in 0..self.scenarios.len() {
             let at = self.start + self.scenarios[index].scenario.start;
             self.timers.add(at, Due::Begin(index));
@@ -98,7 +124,8 @@ impl<I: Io> Run<I> {
         let ended = self.ended.is_some();
         let deadline = self.tick() + timeout;
         self.begin_task(0, export, stage == Stage::Teardown)?;
-        self.advance(0, None);
+        let now = self.shared.now.get();
+        self.advance(0, None, now);
         let result = loop {
             if let Some(result) = self.stage_result.take() {
                 break result;
@@ -114,6 +141,7 @@ impl<I: Io> Run<I> {
             }
             self.pass(deadline)?;
         };
+        self.end_background(0);
         let mut users = self.shared.users.borrow_mut();
         users[0].group = format!("::{export}");
         drop(users);

@@ -106,7 +106,7 @@ const OPTIONS: [OptionFlag; 31] = [
 ];
 
 /// The other flags with a value.
-const WITH_VALUE: [(&str, Option<char>); 14] = [
+const WITH_VALUE: [(&str, Option<char>); 16] = [
     ("stage", Some('s')),
     ("tag", None),
     ("env", Some('e')),
@@ -120,11 +120,13 @@ const WITH_VALUE: [(&str, Option<char>); 14] = [
     ("compatibility-mode", None),
     ("secret-source", None),
     ("seed", None),
+    ("html", None),
+    ("json", None),
     ("type", None),
 ];
 
 /// The other switches.
-const SWITCHES: [(&str, Option<char>); 11] = [
+const SWITCHES: [(&str, Option<char>); 12] = [
     ("include-system-env-vars", None),
     ("quiet", Some('q')),
     ("verbose", Some('v')),
@@ -135,6 +137,7 @@ const SWITCHES: [(&str, Option<char>); 11] = [
     ("linger", Some('l')),
     ("new-machine-readable-summary", None),
     ("k6-isolate", None),
+    ("strict", None),
     ("i-own-this-target", None),
 ];
 
@@ -177,6 +180,11 @@ pub(super) struct Flags {
     pub(super) no_color: bool,
     pub(super) isolates: bool,
     pub(super) owns_target: bool,
+    pub(super) is_strict: bool,
+    /// The sources of secrets.
+    pub(super) secrets: Vec<String>,
+    pub(super) html: Option<String>,
+    pub(super) json: Option<String>,
     seed: u64,
     pub(super) notes: Vec<String>,
 }
@@ -302,6 +310,7 @@ impl Flags {
                     .push("note: --no-summary is --summary-mode=disabled in k6 v2".to_owned());
             }
             "k6-isolate" => self.isolates = is_on,
+            "strict" => self.is_strict = is_on,
             "i-own-this-target" => self.owns_target = is_on,
             "new-machine-readable-summary" => self.notes.push(
                 "note: --new-machine-readable-summary has no effect; results have k6's usual form"
@@ -363,7 +372,9 @@ impl Flags {
                 self.seed =
                     seed.map_err(|_| format!("--seed needs a number instead of `{value}`"))?;
             }
-            "secret-source" => return Err("--secret-source is not available".to_owned()),
+            "html" => self.html = Some(value),
+            "json" => self.json = Some(value),
+            "secret-source" => self.secrets.push(value),
             _ => {}
         }
         Ok(())

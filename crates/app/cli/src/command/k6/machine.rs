@@ -2,6 +2,7 @@
 
 use super::flags::{Flags, LogForm};
 use super::outputs::Outputs;
+use super::secrets::Secrets;
 use crate::random;
 use crate::signals::Signals;
 use drumfire_k6::{Registry, Sample};
@@ -18,6 +19,7 @@ pub(super) struct Machine {
     console: Option<File>,
     signals: Signals,
     outputs: Outputs,
+    secrets: Secrets,
 }
 
 impl Machine {
@@ -29,12 +31,16 @@ impl Machine {
                 Some(file.map_err(|error| format!("can't write {path}: {error}"))?)
             }
         };
+        let secrets = Secrets::parse(&flags.secrets, &|path| {
+            fs::read_to_string(path).map_err(|error| format!("can't read {path}: {error}"))
+        })?;
         Ok(Self {
             log_form: flags.log_form,
             is_verbose: flags.is_verbose,
             console,
             signals,
             outputs,
+            secrets,
         })
     }
 }
@@ -47,10 +53,15 @@ impl Surroundings for Machine {
         fs::read(path).map_err(|error| error.to_string())
     }
 
+    fn secret(&mut self, source: Option<&str>, key: &str) -> Result<String, String> {
+        self.secrets.get(source, key)
+    }
+
     fn log(&mut self, level: Level, text: &str, source: Option<&str>) {
         if level == Level::Debug && !self.is_verbose {
             return;
         }
+        let text = &*self.secrets.redact(text);
         let time = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
         let mut line = match self.log_form {
             LogForm::Text => {

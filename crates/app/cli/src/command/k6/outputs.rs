@@ -4,6 +4,8 @@ use super::flags::Flags;
 use super::{code, configuration, failure};
 use crate::exit::Failure;
 use drumfire_k6::{CsvRows, CsvTarget, JsonRows, Registry, SYSTEM_TAGS, Sample};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use std::fs::{self, File};
@@ -17,11 +19,35 @@ enum Rows {
     Csv(CsvRows),
 }
 
+/// Where rows go.
+enum Sink {
+    Plain(Box<dyn Write>),
+    /// A file whose name ends in `.gz`.
+    Gzip(Box<GzEncoder<File>>),
+}
+
+impl Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(to) => to.write_all(bytes),
+            Self::Gzip(to) => to.write_all(bytes),
+        }
+    }
+
+    /// Writes what the compressor holds back.
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Plain(mut to) => to.flush(),
+            Self::Gzip(to) => to.finish().map(drop),
+        }
+    }
+}
+
 /// One output of rows.
 struct Writer {
     rows: Rows,
     buffer: Vec<u8>,
-    to: Box<dyn Write>,
+    to: Sink,
     name: String,
     failed: Option<String>,
 }
@@ -29,11 +55,19 @@ struct Writer {
 impl Writer {
     fn flush(&mut self) {
         if self.failed.is_none()
-            && let Err(error) = self.to.write_all(&self.buffer)
+            && let Err(error) = self.to.write(&self.buffer)
         {
             self.failed = Some(format!("can't write {}: {error}", self.name));
         }
         self.buffer.clear();
+    }
+
+    /// Writes what is held back, and closes the output. Returns the first error of the output.
+    fn finish(mut self) -> Option<String> {
+        self.flush();
+        let finished = self.to.finish();
+        let failed = || Some(format!("can't write {}: {}", self.name, finished.err()?));
+        self.failed.or_else(failed)
     }
 }
 
@@ -101,27 +135,25 @@ impl Outputs {
     /// Writes what is held back, and closes the outputs.
     pub(super) fn finish(&mut self) -> Result<(), String> {
         let mut failed = None;
-        for mut writer in std::mem::take(&mut self.0) {
-            writer.flush();
-            failed = failed.or_else(|| writer.failed.take());
+        for writer in std::mem::take(&mut self.0) {
+            let of_writer = writer.finish();
+            failed = failed.or(of_writer);
         }
         failed.map_or(Ok(()), Err)
     }
 }
 
-fn opened(file: &str) -> Result<Box<dyn Write>, Failure> {
+fn opened(file: &str) -> Result<Sink, Failure> {
     if file.is_empty() || file == "-" {
-        return Ok(Box::new(io::stdout()));
-    }
-    if file.ends_with(".gz") {
-        return Err(configuration(format!(
-            "{file}: compressed rows are not written; leave out .gz and use gzip"
-        )));
+        return Ok(Sink::Plain(Box::new(io::stdout())));
     }
     let created = File::create(file);
     let created =
         created.map_err(|error| failure(code::OTHER, format!("can't write {file}: {error}")))?;
-    Ok(Box::new(created))
+    Ok(match file.ends_with(".gz") {
+        true => Sink::Gzip(Box::new(GzEncoder::new(created, Compression::fast()))),
+        false => Sink::Plain(Box::new(created)),
+    })
 }
 
 /// Writes a value with four blanks for each level.
