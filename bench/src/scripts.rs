@@ -3,6 +3,8 @@
 //! [`compare`] runs a script twice with each program: once with one user and three iterations, of which the
 //! requests have one order, and once with the script's own options, of which only counts can be compared.
 
+pub mod cost;
+mod echo;
 mod outcome;
 mod recorder;
 
@@ -59,6 +61,7 @@ impl Program {
             .arg("--out")
             .arg(format!("json={}", rows.display()))
             .args(["-e", &format!("BASE={}", server.url())])
+            .args(["-e", &format!("WS={}", server.socket_url())])
             .args(flags)
             .arg(script)
             // k6 must not call its makers.
@@ -76,8 +79,6 @@ impl Program {
 pub struct Script {
     /// The name of the file.
     pub name: String,
-    /// What the script needs beside the server.
-    pub needs: Option<String>,
     path: PathBuf,
 }
 
@@ -93,18 +94,12 @@ impl Script {
             if !path.is_file() {
                 continue;
             }
-            let text = fs::read_to_string(&path)?;
-            let needs = text
-                .lines()
-                .next()
-                .and_then(|line| line.strip_prefix("// needs: "));
             scripts.push(Self {
                 name: path
                     .file_name()
                     .unwrap_or_default()
                     .to_string_lossy()
                     .into_owned(),
-                needs: needs.map(str::to_owned),
                 path,
             });
         }

@@ -1,7 +1,7 @@
 //! Scripts with k6 and with drumfire: what the server received, and what the programs reported.
 
 use clap::Parser;
-use drumfire_bench::scripts::{Program, Script, compare};
+use drumfire_bench::scripts::{Program, Script, compare, cost};
 use std::io::{Error, Result, Write, stdout};
 use std::path::PathBuf;
 
@@ -20,12 +20,25 @@ struct Scripts {
     /// The folder of scripts
     #[arg(long, value_name = "FOLDER", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/k6/scripts"))]
     scripts: PathBuf,
+    /// Print what a user and a request cost instead of comparing scripts; takes ten minutes
+    #[arg(long)]
+    cost: bool,
     /// Only the scripts whose names contain one of these
     names: Vec<String>,
 }
 
 fn main() -> Result<()> {
     let flags = Scripts::parse();
+    if flags.cost {
+        let drumfire = match &flags.drumfire {
+            Some(drumfire) => drumfire.clone(),
+            None => std::env::current_exe()?.with_file_name("drumfire"),
+        };
+        let folder = std::env::temp_dir().join(format!("drumfire-k6-{}", std::process::id()));
+        let table = cost::table(&drumfire, flags.k6.as_deref(), &folder);
+        std::fs::remove_dir_all(&folder)?;
+        return stdout().lock().write_all(table?.as_bytes());
+    }
     let other = match (flags.other, flags.drumfire) {
         (Some(other), _) => Program::k6(other),
         (None, Some(drumfire)) => Program::drumfire(drumfire),
@@ -43,10 +56,6 @@ fn main() -> Result<()> {
     let mut out = stdout().lock();
     let (mut alike, mut all) = (0, 0);
     for script in scripts.iter().filter(chosen) {
-        if let Some(need) = &script.needs {
-            writeln!(out, "- {}: left out, needs {need}", script.name)?;
-            continue;
-        }
         let differences = compare(script, &k6, &other)?;
         all += 1;
         alike += u32::from(differences.is_empty());

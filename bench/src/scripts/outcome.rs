@@ -16,12 +16,13 @@ pub(super) enum Order {
 }
 
 /// Fields of requests that tell the programs apart.
-const OWN_FIELDS: [&str; 5] = [
+const OWN_FIELDS: [&str; 6] = [
     "date",
     "user-agent",
     "host",
     "traceparent",
     "content-length",
+    "sec-websocket-key",
 ];
 
 /// Counters by which runs with a rate may differ by one.

@@ -1,5 +1,6 @@
 //! A server that records what it receives, and answers by path.
 
+use super::echo;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -67,6 +68,12 @@ impl Recorder {
         })
     }
 
+    /// The URL of a WebSocket that repeats messages.
+    #[must_use]
+    pub(super) fn socket_url(&self) -> String {
+        format!("ws://{}/socket", self.address)
+    }
+
     /// The address as a URL.
     #[must_use]
     pub(super) fn url(&self) -> String {
@@ -109,6 +116,7 @@ fn serve(connection: usize, stream: &TcpStream, kept: &Mutex<Vec<Received>>) -> 
         let mut body = vec![0; BODY_MAX.min(length)];
         reader.read_exact(&mut body)?;
         let line = line.trim_end().trim_end_matches(" HTTP/1.1").to_owned();
+        let key = headers.get("sec-websocket-key").cloned();
         let response = answer(
             &line,
             &body,
@@ -126,8 +134,33 @@ fn serve(connection: usize, stream: &TcpStream, kept: &Mutex<Vec<Received>>) -> 
             });
         }
         drop(list);
+        if let Some(key) = key {
+            (&*stream).write_all(&echo::answer(&key)?)?;
+            return talk(connection, &mut reader, stream, kept);
+        }
         (&*stream).write_all(&response)?;
     }
+}
+
+/// Repeats the messages of a WebSocket, and keeps them.
+fn talk(
+    connection: usize,
+    reader: &mut BufReader<&TcpStream>,
+    stream: &TcpStream,
+    kept: &Mutex<Vec<Received>>,
+) -> Result<()> {
+    let mut record = |name: &str, payload: &[u8]| {
+        let mut list = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if list.len() < REQUESTS_MAX {
+            list.push(Received {
+                connection,
+                line: format!("a frame: {name}"),
+                headers: BTreeMap::new(),
+                body: payload.to_vec(),
+            });
+        }
+    };
+    echo::repeat(reader, &mut &*stream, &mut record)
 }
 
 const PAGE: &[u8] = b"<html><body><a class=\"first\" href=\"/one\">1</a><a class=\"next\" href=\"/page/next\">2</a>\

@@ -1,4 +1,3 @@
-// needs: websocket
 // Requests beside a socket with heartbeats.
 import http from 'k6/http';
 import ws from 'k6/ws';

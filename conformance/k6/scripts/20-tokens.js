@@ -1,4 +1,3 @@
-// needs: websocket
 // A signed token, a subscription, and answers to pings.
 import ws from 'k6/ws';
 import crypto from 'k6/crypto';
@@ -16,9 +15,7 @@ export default function () {
   check(token, { 'is the known token': (text) => text === 'eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c2VyIiwiZXhwIjoyMDAwMDAwMDAwfQ.cPzzwbM2u7NCdx8C9ui-AjySRcWDrwy_44lLQ-k1HWA' });
   ws.connect(__ENV.WS, (socket) => {
     socket.on('open', () => socket.send(JSON.stringify({ connect: { token }, id: 1 })));
-    socket.on('message', () => {
-      socket.ping();
-      socket.close();
-    });
+    socket.on('message', () => socket.ping());
+    socket.on('pong', () => socket.close());
   });
 }

@@ -1,4 +1,3 @@
-// needs: websocket
 // A blocking request in the handler of a socket; the results as JSON.
 import http from 'k6/http';
 import ws from 'k6/ws';

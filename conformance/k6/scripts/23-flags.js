@@ -1,4 +1,3 @@
-// needs: websocket
 // Timers and sockets of the event loop keep the iteration alive.
 import exec from 'k6/execution';
 import { WebSocket } from 'k6/websockets';
