@@ -21,7 +21,7 @@ export CARGO_PROFILE_DEV_DEBUG ?= none
 export CARGO_PROFILE_DEV_CODEGEN_UNITS ?= 1
 export CARGO_PROFILE_DEV_BUILD_OVERRIDE_CODEGEN_UNITS ?= 1
 # Names under which the program behaves as another tool. Not vllm, which is the name of a server too.
-DIALECTS = ghz go-wrk pandora slow_cooker
+DIALECTS = ghz go-wrk k6 pandora slow_cooker
 
 .PHONY: toolchain demo install test peers suites receivers autobahn manifests platforms format lint unit web packages dist dist-tools page pictures dialects bench truth tokens llm capture faults soak fuzz docs book tidy drawing reference deny advisories
 

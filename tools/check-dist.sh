@@ -78,7 +78,7 @@ find . -type f -printf '%f\n' | sort | expect "${names[@]}" "${wheels[@]}" "${mo
 
 # Without the pages of commands, of which each has one.
 files=(
-  bin/drumfire lib/drumfire/bin/{ghz,go-wrk,pandora,slow_cooker,vllm}
+  bin/drumfire lib/drumfire/bin/{ghz,go-wrk,k6,pandora,slow_cooker,vllm}
   share/man/man1/drumfire.1.gz
   share/bash-completion/completions/drumfire share/zsh/site-functions/_drumfire
   share/fish/vendor_completions.d/drumfire.fish

@@ -41,7 +41,7 @@ maintainer=${DRUMFIRE_MAINTAINER:-The drumfire authors}
 summary='Load-test HTTP and gRPC services at an exact rate'
 
 # The names that a program answers to in the place of another tool.
-dialects=(ghz go-wrk pandora slow_cooker vllm)
+dialects=(ghz go-wrk k6 pandora slow_cooker vllm)
 
 # Python with the packages of dist-tools.
 python_tools() {

@@ -17,7 +17,7 @@ class Drumfire < Formula
     system bin/"drumfire", "man", man1
     generate_completions_from_executable(bin/"drumfire", "completions")
     # Keep the names of other tools out of PATH, so that they do not hide the originals.
-    %w[ghz go-wrk pandora slow_cooker vllm].each do |tool|
+    %w[ghz go-wrk k6 pandora slow_cooker vllm].each do |tool|
       (libexec/"bin").install_symlink bin/"drumfire" => tool
     end
   end

@@ -27,15 +27,47 @@ enum Origin {
     Mit(&'static str),
 }
 
+/// The copyright of oxc, with that of the programs from which parts of it were translated.
+const OXC: &str = "Copyright (c) 2024-present VoidZero Inc. & Contributors
+Copyright (c) 2023 Boshen
+Parts: Copyright (c) 2023 Biome Developers and Contributors
+Parts: Copyright (C) 2012-2022 by various contributors (acorn)";
+
 /// Crates whose sources have no license text.
 const ELSEWHERE: &[(&str, Origin)] = &[
     ("alloc-stdlib", Origin::Crate("alloc-no-stdlib")),
     ("async-nats", Origin::Crate("nuid")),
+    ("base64-simd", Origin::Mit("Copyright (c) 2021 Nugine")),
+    ("oxc", Origin::Mit(OXC)),
+    (
+        "oxc-browserslist",
+        Origin::Mit("Copyright (c) 2021-present Pig Fang\nCopyright (c) 2024-present Boshen"),
+    ),
+    ("oxc_allocator", Origin::Mit(OXC)),
+    ("oxc_ast", Origin::Mit(OXC)),
+    ("oxc_ast_visit", Origin::Mit(OXC)),
+    ("oxc_codegen", Origin::Mit(OXC)),
+    ("oxc_compat", Origin::Mit(OXC)),
+    ("oxc_data_structures", Origin::Mit(OXC)),
+    ("oxc_diagnostics", Origin::Mit(OXC)),
+    ("oxc_ecmascript", Origin::Mit(OXC)),
+    ("oxc_estree", Origin::Mit(OXC)),
+    ("oxc_index", Origin::Mit("Copyright (c) Boshen")),
+    ("oxc_parser", Origin::Mit(OXC)),
+    ("oxc_regular_expression", Origin::Mit(OXC)),
+    ("oxc_semantic", Origin::Mit(OXC)),
+    ("oxc_span", Origin::Mit(OXC)),
+    ("oxc_str", Origin::Mit(OXC)),
+    ("oxc_syntax", Origin::Mit(OXC)),
+    ("oxc_transformer", Origin::Mit(OXC)),
+    ("oxc_transformer_plugins", Origin::Mit(OXC)),
+    ("oxc_traverse", Origin::Mit(OXC)),
     ("pratt", Origin::Mit("Copyright (c) Klas Segeljakt")),
     ("rquickjs-core", Origin::Crate("rquickjs")),
     // The text in its source is the license of QuickJS.
     ("rquickjs-sys", Origin::Crate("rquickjs")),
     ("selectors", Origin::Crate("cssparser")),
+    ("vsimd", Origin::Mit("Copyright (c) 2021 Nugine")),
 ];
 
 /// Texts of a license that the user of a crate may choose and that we do not choose: zstd is under

@@ -210,7 +210,6 @@ pub(crate) enum Command {
         args: Vec<OsString>,
     },
     /// Run a k6 script, unchanged
-    #[cfg(feature = "k6")]
     #[command(disable_help_flag = true)]
     K6 {
         /// k6's own command line

@@ -97,9 +97,8 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
     if let Some(dialect) = drumfire_dialects::for_program(name) {
         return command::dialect::run(dialect, &input::texts(args)?, output);
     }
-    #[cfg(feature = "k6")]
     if name == "k6" {
-        return command::k6::run(&input::texts(args)?, output);
+        return k6(args, output);
     }
     let args = with_command(args.collect())?;
     let texts: Vec<String> = args
@@ -109,7 +108,7 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
     // A command line of another tool has that tool's own flags.
     if let Some((command, rest)) = texts.split_first()
         && drumfire_dialects::for_program(command).is_none()
-        && !(cfg!(feature = "k6") && command == "k6")
+        && command != "k6"
         && let Some(mistake) = habits::mistake(command, rest, &flags::longs(command))
     {
         return Err(Failure::usage(mistake));
@@ -201,12 +200,24 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Man { folder } => command::install::man(&folder),
         Command::Ghz { args } => dialect(drumfire_dialects::Dialect::Ghz, args),
         Command::GoWrk { args } => dialect(drumfire_dialects::Dialect::GoWrk, args),
-        #[cfg(feature = "k6")]
-        Command::K6 { args } => command::k6::run(&input::texts(args)?, output),
+        Command::K6 { args } => k6(args, output),
         Command::Pandora { args } => dialect(drumfire_dialects::Dialect::Pandora, args),
         Command::SlowCooker { args } => dialect(drumfire_dialects::Dialect::SlowCooker, args),
         Command::Vllm { args } => dialect(drumfire_dialects::Dialect::Vllm, args),
     }
+}
+
+/// Runs a command line of k6, if the program has what runs scripts.
+#[cfg(feature = "k6")]
+fn k6(args: impl IntoIterator<Item = OsString>, output: &Output) -> Result<Exit, Failure> {
+    command::k6::run(&input::texts(args)?, output)
+}
+
+#[cfg(not(feature = "k6"))]
+fn k6(_: impl IntoIterator<Item = OsString>, _: &Output) -> Result<Exit, Failure> {
+    Err(Failure::usage(
+        "this program was built without support for k6's scripts; to build one with it, use `make install`",
+    ))
 }
 
 /// A command line that begins with a URL means `drumfire http`.

@@ -227,7 +227,7 @@ pub const HABITS: &[Habit] = habits! {
     Command "diff" => "to compare stored runs, use `drumfire compare BASE CANDIDATE`";
     Command "search saturate breakpoint max" =>
         "to find the maximum rate that keeps objectives, use `drumfire capacity`";
-    Command "attack autocannon bench bombardier curl fortio get h2load hey k6 load oha vegeta wrk wrk2" =>
+    Command "attack autocannon bench bombardier curl fortio get h2load hey load oha vegeta wrk wrk2" =>
         "use `drumfire http` instead, and `drumfire http -h` to list its flags";
     Command "grpcurl" => "use `drumfire grpc` instead, and `drumfire grpc -h` to list its flags";
     Key "sleep wait delay" =>

@@ -165,6 +165,9 @@ fn foreign(name: &str, text: &str) -> Option<&'static str> {
     };
     let extension = Path::new(name).extension().and_then(|e| e.to_str());
     match extension {
+        Some("js" | "ts") if text.contains("'k6") || text.contains("\"k6") => {
+            Some("this is a k6 script; to run it, use `drumfire k6 run` instead of `drumfire run`")
+        }
         Some("js" | "ts" | "lua" | "py" | "scala" | "jmx") => Some(
             "this is another tool's script; to create a plan, use `drumfire http FLAGS URL \
              --print-plan`",
