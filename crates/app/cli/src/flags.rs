@@ -35,8 +35,9 @@ pub(crate) use ui::UiFlags;
 pub(crate) use ws::WsFlags;
 
 use crate::schemas;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use drumfire_dialects::Dialect;
 use drumfire_document::form::Setting;
 use drumfire_plan::ChangeKind;
 use std::ffi::OsString;
@@ -280,18 +281,37 @@ pub(crate) fn short_help() -> clap::Command {
     cli
 }
 
-/// The program with only the given command, if the command runs a load. The result parses a command
-/// line as the whole program does.
+/// The program with only the given command, if it is one of those that start most often. The result
+/// parses a command line as the whole program does.
 pub(crate) fn alone(command: &str) -> Option<clap::Command> {
     let command = match command {
+        "check" => CheckFlags::augment_args(clap::Command::new("check")),
+        "compare" => CompareFlags::augment_args(clap::Command::new("compare")),
+        "ctl" => CtlFlags::augment_args(clap::Command::new("ctl")),
         "http" => HttpFlags::augment_args(clap::Command::new("http")),
         "grpc" => GrpcFlags::augment_args(clap::Command::new("grpc")),
         "llm" => LlmFlags::augment_args(clap::Command::new("llm")),
         "ws" => WsFlags::augment_args(clap::Command::new("ws")),
+        "report" => ReportFlags::augment_args(clap::Command::new("report")),
         "run" => RunFlags::augment_args(clap::Command::new("run")),
-        _ => return None,
+        "serve" => ServeFlags::augment_args(clap::Command::new("serve")),
+        name => other_tool(name)?,
     };
     Some(clap::Command::new("drumfire").subcommand(command))
+}
+
+/// The command of another tool, whose whole line is an argument.
+fn other_tool(name: &str) -> Option<clap::Command> {
+    let dialect = Dialect::ALL.iter().find(|dialect| dialect.name() == name)?;
+    let args = Arg::new("args")
+        .value_name("ARGS")
+        .action(ArgAction::Append)
+        .num_args(1..)
+        .value_parser(ValueParser::os_string())
+        .trailing_var_arg(true)
+        .allow_hyphen_values(true);
+    let command = clap::Command::new(dialect.name()).disable_help_flag(true);
+    Some(command.arg(args))
 }
 
 /// The long flags of a command, and their aliases.
@@ -584,13 +604,21 @@ mod tests {
     fn a_command_alone_has_the_arguments_that_it_has_in_the_program() {
         let mut whole = Cli::command();
         whole.build();
-        for name in ["http", "grpc", "llm", "run"] {
+        let tools = Dialect::ALL.iter().map(|dialect| dialect.name());
+        let own = [
+            "check", "compare", "ctl", "grpc", "http", "llm", "report", "run", "serve", "ws",
+        ];
+        for name in own.into_iter().chain(tools) {
             let mut cli = alone(name).unwrap();
             cli.build();
-            // How an argument is parsed, and its texts.
+            // How an argument is parsed, and its texts, which nobody sees of another tool's line.
+            let shown = |arg: &Arg| match own.contains(&name) {
+                true => format!("{arg:?}"),
+                false => format!("{:?}", arg.clone().help(None::<&str>)),
+            };
             let args = |cli: &clap::Command| -> Vec<String> {
                 let command = cli.find_subcommand(name).unwrap();
-                command.get_arguments().map(|a| format!("{a:?}")).collect()
+                command.get_arguments().map(shown).collect()
             };
             assert_eq!(args(&cli), args(&whole));
         }
