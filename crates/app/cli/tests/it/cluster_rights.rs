@@ -3,7 +3,7 @@
 use crate::support::certificates::VALID;
 use crate::support::nats::Nats;
 use crate::support::program::LIMIT;
-use crate::support::{Authority, Folder, Process, Run, Serve, drumfire, lab};
+use crate::support::{Authority, Folder, Process, Run, Serve, drumfire, lab, side_by_side};
 use std::fs;
 use std::path::Path;
 
@@ -132,10 +132,14 @@ fn the_rights_in_the_manual_are_those_that_are_needed() {
     assert!(agent.stderr.contains("NATS_PASSWORD"), "{agent:?}");
 
     let lines: Vec<&str> = whole.lines().collect();
-    let is_right = |line: &&str| line.trim().starts_with('"');
-    for (number, right) in lines.iter().enumerate().filter(|(_, line)| is_right(line)) {
+    let rights = lines.iter().enumerate();
+    let rights: Vec<_> = rights
+        .filter(|(_, line)| line.trim().starts_with('"'))
+        .collect();
+    // Each run waits for the time that an agent has to join.
+    side_by_side(4, &rights, |(number, right)| {
         let mut left = lines.clone();
-        left.remove(number);
+        left.remove(*number);
         let server = Nats::configured(&nats, &left.join("\n"), &PASSWORDS);
         let (ran, agent) = run_apart(&server.url(), &plan, COORDINATOR, AGENT);
         let said = format!("{} {} {}", ran.stdout, ran.stderr, agent.stderr);
@@ -143,7 +147,7 @@ fn the_rights_in_the_manual_are_those_that_are_needed() {
         let is_named = words.contains("NATS forbids this user to") && words.contains(right.trim());
         assert!(is_named, "{right}: {words}");
         assert_eq!(ran.code, Some(1), "{right}: {words}");
-    }
+    });
     assert_eq!(serve.count("requests"), 20, "no other load was sent");
 }
 
