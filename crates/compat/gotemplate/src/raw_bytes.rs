@@ -79,31 +79,3 @@ pub(crate) fn finish_output(out: &mut String, start: usize) {
         out.extend(lost.map(|_| char::REPLACEMENT_CHARACTER));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_come_back_as_they_were() {
-        let all: Vec<u8> = (0..=255).collect();
-        for bytes in [&all[..], "a☺\u{10FFFF}".as_bytes(), b"\xe2\x98", b""] {
-            assert_eq!(&*of_text(&to_text(bytes)), bytes);
-        }
-        assert!(matches!(of_text("☺"), Cow::Borrowed(_)));
-    }
-
-    #[test]
-    fn an_output_has_a_mark_for_each_byte_that_is_no_character() {
-        let mut out = "\u{10FF80}".to_owned();
-        let start = out.len();
-        out.push('a');
-        out.push_str(&to_text(b"\xe2\x98"));
-        out.push_str(&to_text(b"\xba\xff"));
-        finish_output(&mut out, start);
-        assert_eq!(out, "\u{10FF80}a☺\u{FFFD}");
-        let mut half = to_text(b"\xe2\x98");
-        finish_output(&mut half, 0);
-        assert_eq!(half, "\u{FFFD}\u{FFFD}");
-    }
-}

@@ -4,7 +4,7 @@ use drumfire_gotemplate::{Env, Functions, GoTemplate, Limits, Value};
 use proptest::prelude::*;
 
 /// A constant environment.
-struct Still(u64);
+pub(crate) struct Still(pub(crate) u64);
 
 impl Env for Still {
     fn unix_time_ns(&mut self) -> i64 {
@@ -20,7 +20,7 @@ impl Env for Still {
     }
 }
 
-fn run(text: &str) -> Result<String, String> {
+pub(crate) fn run(text: &str) -> Result<String, String> {
     let template =
         GoTemplate::parse("t", text, &Functions::sprig()).map_err(|error| error.to_string())?;
     let mut out = String::new();

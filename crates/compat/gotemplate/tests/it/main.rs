@@ -1,4 +1,5 @@
-//! Templates compared with Go, and hostile templates, in one test program.
+//! Templates compared with Go, hostile templates, and strings of any bytes, in one test program.
 
 mod go;
 mod hostile;
+mod raw_bytes;
