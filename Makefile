@@ -137,12 +137,13 @@ pictures:
 	tools/test-web.sh pictures
 	tools/make-guide-pictures.sh $(TARGET_DIR)/debug/drumfire
 
-# drumfire beside the tools that it stands in for. ghz comes from Go's module proxy. GO_WRK is the
-# path of a go-wrk program, commit 806f06b, PANDORA that of a pandora program, v0.5.29, built from its
-# repository, and SLOW_COOKER that of a slow_cooker program, commit bda352f: with them, the records of
-# what these did are renewed.
+# drumfire beside the tools that it stands in for: the records of what these did are renewed. ghz comes
+# from Go's module proxy. GO_WRK is the path of a go-wrk program, commit 806f06b, PANDORA that of a pandora
+# program, v0.5.29, built from its repository, and SLOW_COOKER that of a slow_cooker program, commit
+# bda352f; the records of a tool without a program stay.
+dialects: SUITES = $(or $(DRUMFIRE_SUITES),$(abspath target/suites))
 dialects: suites
-	GO_WRK=$(abspath $(GO_WRK)) PANDORA=$(abspath $(PANDORA)) SLOW_COOKER=$(abspath $(SLOW_COOKER)) \
+	GHZ=$(SUITES)/ghz GO_WRK=$(abspath $(GO_WRK)) PANDORA=$(abspath $(PANDORA)) SLOW_COOKER=$(abspath $(SLOW_COOKER)) \
 	  cargo test --package drumfire --locked --test it -- --nocapture ghz_ go_wrk pandora_beside slow_cooker
 	git --no-pager diff --stat -- conformance/dialects
 

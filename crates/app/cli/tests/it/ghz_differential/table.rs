@@ -1,20 +1,37 @@
-//! Hundreds of command lines, each with the required similarity of the two tools. The lines and the
-//! reason for every difference are in `conformance/dialects/ghz-beside/cases.txt`; a reason is a
-//! line of `docs/dialects/ghz.md`.
+//! Hundreds of command lines, each with the required similarity of the two tools. The lines, what
+//! ghz does with each, and the reason for every difference are in
+//! `conformance/dialects/ghz-beside/cases.txt`; a reason is a line of `docs/dialects/ghz.md`.
+//!
+//! With the path of ghz in `GHZ`, ghz runs again and its records are rewritten.
 
-use super::{original, run};
 use crate::support::delays::try_again;
-use crate::support::{Folder, Run, Serve, lab, side_by_side};
+use crate::support::program::{LIMIT, neutral, words};
+use crate::support::{Folder, Process, Run, Serve, drumfire, lab, side_by_side};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::available_parallelism;
 use std::time::Duration;
+use std::{env, fs};
 
 /// The number of lines that run in parallel.
 const SIDE_BY_SIDE: usize = 3;
 
 /// The maximum delay of anything; the minimum time that a line allows for a call is half a second.
 const SLACK: Duration = Duration::from_millis(200);
+
+/// The beginning of a record's lines.
+const INDENT: &str = "    ";
+
+/// Options that most reports have; a record has only those that differ.
+const COMMON: &str = r#"{
+    "call": "drumfire.test.v1.TestService/Unary", "host": "HOST", "proto": "DIR/beside.proto", "insecure": true,
+    "load-schedule": "const", "load-start": 0, "load-end": 0, "load-step": 0, "load-step-duration": 0,
+    "load-max-duration": 0, "concurrency": 1, "concurrency-schedule": "const", "concurrency-start": 0,
+    "concurrency-end": 0, "concurrency-step": 1, "concurrency-step-duration": 0, "concurrency-max-duration": 0,
+    "total": 2, "connections": 1, "timeout": 20000000000, "dial-timeout": 10000000000, "binary": false
+}"#;
 
 /// The required result of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,33 +44,77 @@ enum Expected<'a> {
     Differs(&'a str),
 }
 
-/// The table: reasons by name, and lines.
+/// The result of one tool, as far as it is compared: how many calls have each status and error, and
+/// the report's options that differ from the common ones; or the exit code and the text on standard
+/// error. One part per line.
+type Record = Vec<String>;
+
+/// One line of the table.
+struct Row<'a> {
+    expected: Expected<'a>,
+    /// The row as it is written, with its mark.
+    written: &'a str,
+    line: &'a str,
+    ghz: Record,
+}
+
+/// The table: its head, reasons by name, and rows.
 struct Table<'a> {
+    head: &'a str,
     reasons: BTreeMap<&'a str, &'a str>,
-    lines: Vec<(Expected<'a>, &'a str)>,
+    rows: Vec<Row<'a>>,
 }
 
 impl<'a> Table<'a> {
+    /// Reads the comment and the reasons, then the rows, each with the lines of its record below it,
+    /// which are indented.
     fn read(text: &'a str) -> Self {
-        let (mut reasons, mut lines) = (BTreeMap::new(), Vec::new());
-        for row in text
-            .lines()
-            .filter(|row| !row.is_empty() && !row.starts_with('#'))
-        {
-            if let Some(reason) = row.strip_prefix("reason ") {
-                let (name, why) = reason.split_once(": ").expect(row);
-                assert!(reasons.insert(name, why).is_none(), "{name} stands twice");
+        let at = ["\n= ", "\n~ ", "\n!"]
+            .iter()
+            .filter_map(|mark| text.find(mark));
+        let (head, body) = text.split_at(at.min().expect("rows"));
+        let reasons = head.lines().filter_map(|row| row.strip_prefix("reason "));
+        let mut named = BTreeMap::new();
+        for reason in reasons {
+            let (name, why) = reason.split_once(": ").expect(reason);
+            assert!(named.insert(name, why).is_none(), "{name} stands twice");
+        }
+        let mut rows: Vec<Row<'a>> = Vec::new();
+        for written in body.lines().filter(|line| !line.is_empty()) {
+            if let Some(part) = written.strip_prefix(INDENT) {
+                rows.last_mut().expect("a row").ghz.push(part.to_owned());
                 continue;
             }
-            let (mark, line) = row.split_once(' ').unwrap_or((row, ""));
+            let (mark, line) = written.split_once(' ').unwrap_or((written, ""));
             let expected = match mark {
                 "=" => Expected::Same,
                 "~" => Expected::Refused,
-                mark => Expected::Differs(mark.strip_prefix('!').expect(row)),
+                mark => Expected::Differs(mark.strip_prefix('!').expect(written)),
             };
-            lines.push((expected, line));
+            rows.push(Row {
+                expected,
+                written,
+                line,
+                ghz: Record::new(),
+            });
         }
-        Self { reasons, lines }
+        Self {
+            head,
+            reasons: named,
+            rows,
+        }
+    }
+
+    /// The text that [`Table::read`] reads, with these records of ghz.
+    fn print(&self, records: &[Record]) -> String {
+        let mut text = format!("{}\n", self.head);
+        for (row, record) in self.rows.iter().zip(records) {
+            text.push_str(&format!("{}\n", row.written));
+            record
+                .iter()
+                .for_each(|part| text.push_str(&format!("{INDENT}{part}\n")));
+        }
+        text
     }
 
     /// Checks that each difference has a reason, and that each reason has a difference and its line
@@ -64,14 +125,14 @@ impl<'a> Table<'a> {
         }
         let named: BTreeSet<&str> = self.reasons.keys().copied().collect();
         let mut used = BTreeSet::new();
-        for (expected, line) in &self.lines {
+        for Row { expected, line, .. } in &self.rows {
             if let Expected::Differs(reason) = expected {
                 assert!(named.contains(reason), "no reason `{reason}`: {line}");
                 used.insert(*reason);
             }
         }
         assert_eq!(used, named, "reasons without a line");
-        assert!(self.lines.len() >= 300, "{} lines", self.lines.len());
+        assert!(self.rows.len() >= 300, "{} lines", self.rows.len());
     }
 }
 
@@ -84,93 +145,128 @@ fn folder() -> PathBuf {
 fn files() -> Folder {
     let files = Folder::new();
     copy(&folder().join("files"), files.path());
-    let source = std::fs::read(files.at("beside.proto")).expect("the schema");
+    let source = fs::read(files.at("beside.proto")).expect("the schema");
     files.write("bom.proto", [b"\xef\xbb\xbf", &source[..]].concat());
     files
 }
 
 fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder");
-    for entry in std::fs::read_dir(from).expect("the files") {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("the files") {
         let entry = entry.expect("a file");
         let (path, to) = (entry.path(), to.join(entry.file_name()));
         match path.is_dir() {
             true => copy(&path, &to),
-            false => drop(std::fs::copy(&path, &to).expect("a copy")),
+            false => drop(fs::copy(&path, &to).expect("a copy")),
         }
     }
 }
 
-/// The result of one tool, as far as it is compared.
-#[derive(Debug, PartialEq)]
-enum End {
-    /// A report: the counts of statuses and errors, and the options.
-    Report(BTreeMap<(String, String), usize>, String),
-    /// No report: the exit code, and the text on standard error.
-    Text(Option<i32>, String),
+/// What the lines of the table are for: a server, and the folder of their files.
+struct Stage {
+    _server: Serve,
+    host: String,
+    _files: Folder,
+    /// ghz shows the shortest path to a file.
+    folder: String,
 }
 
-impl End {
-    fn from_run(run: &Run) -> Self {
-        let Ok(report) = serde_json::from_str::<Value>(&run.stdout) else {
-            return Self::Text(run.code, run.stderr.trim().to_owned());
+impl Stage {
+    fn new() -> Self {
+        let server = Serve::new("--grpc");
+        let files = files();
+        let folder = files.path().canonicalize().expect("the folder");
+        Self {
+            host: server.address().to_string(),
+            _server: server,
+            folder: folder.to_str().expect("a path of text").to_owned(),
+            _files: files,
+        }
+    }
+
+    /// The record of one of the two tools for a line.
+    fn run(&self, mut command: Command, line: &str) -> Record {
+        let mut line = line
+            .replace("HOST", &self.host)
+            .replace("DIR", &self.folder);
+        if ![" -O", " -o"].iter().any(|flag| line.contains(flag)) {
+            line.push_str(" -O json");
+        }
+        let mut run = Process::start(command.args(words(&line))).finish(LIMIT);
+        for text in [&mut run.stdout, &mut run.stderr] {
+            *text = text
+                .replace(&self.host, "HOST")
+                .replace(&self.folder, "DIR");
+        }
+        record(&run, line.contains("cpus"))
+    }
+
+    /// The mistake in our result of a row, if any.
+    fn check(&self, row: &Row<'_>) -> Option<String> {
+        let ours = self.run(drumfire(["ghz"]), row.line);
+        let fine = match row.expected {
+            Expected::Same => ours == row.ghz,
+            Expected::Refused => is_refused(&ours) && is_refused(&row.ghz),
+            Expected::Differs(_) => ours != row.ghz,
         };
-        let mut results = BTreeMap::new();
-        for detail in report["details"].as_array().into_iter().flatten() {
-            let text = |key: &str| detail[key].as_str().unwrap_or_default().to_owned();
-            *results.entry((text("status"), text("error"))).or_default() += 1;
-        }
-        Self::Report(results, report["options"].to_string())
-    }
-
-    fn is_refused(&self) -> bool {
-        matches!(self, Self::Text(Some(1), _))
+        let told = || format!("{}\n  ghz  {:?}\n  ours {ours:?}", row.written, row.ghz);
+        (!fine).then(told)
     }
 }
 
-/// The mistake in the results of a line, if any.
-fn check(expected: Expected<'_>, line: &str, host: &str, files: &str) -> Option<String> {
-    let mut words = line.replace("DIR", files);
-    if ![" -O", " -o"].iter().any(|flag| words.contains(flag)) {
-        words.push_str(" -O json");
+/// The record of a run. If the line does not set the number of CPUs, the machine's number is omitted.
+fn record(run: &Run, sets_cpus: bool) -> Record {
+    let Ok(report) = serde_json::from_str::<Value>(&run.stdout) else {
+        let exit = format!("exit {:?}", run.code);
+        let text = run.stderr.trim().lines().map(str::to_owned);
+        return std::iter::once(exit).chain(text).collect();
+    };
+    let mut results = BTreeMap::new();
+    for detail in report["details"].as_array().into_iter().flatten() {
+        let result = format!("{} {}", detail["status"], detail["error"]);
+        *results.entry(result).or_insert(0) += 1;
     }
-    let both = run(&words, host).map(|run| End::from_run(&run));
-    let fine = match expected {
-        Expected::Same => both.ours == both.ghz,
-        Expected::Refused => both.ours.is_refused() && both.ghz.is_refused(),
-        Expected::Differs(_) => both.ours != both.ghz,
-    };
-    let told = || {
-        format!(
-            "{expected:?}: {line}\n  ghz  {:?}\n  ours {:?}",
-            both.ghz, both.ours
-        )
-    };
-    (!fine).then(told)
+    let mut common: Value = serde_json::from_str(COMMON).expect("options");
+    if !sets_cpus {
+        common["CPUs"] = available_parallelism().map_or(1, |cpus| cpus.get()).into();
+    }
+    let options = report["options"].as_object().into_iter().flatten();
+    let differing = options.filter(|(key, value)| common[key.as_str()] != **value);
+    let missing = common.as_object().expect("options").keys();
+    let missing = missing.filter(|key| report["options"].get(key.as_str()).is_none());
+    let results = results
+        .into_iter()
+        .map(|(result, count)| format!("{count} {result}"));
+    let options = differing.map(|(key, value)| format!("{key}: {value}"));
+    let missing = missing.map(|key| format!("no {key}"));
+    results.chain(options).chain(missing).collect()
+}
+
+fn is_refused(record: &Record) -> bool {
+    record.first().is_some_and(|exit| exit == "exit Some(1)")
 }
 
 #[test]
 fn every_line_ends_as_the_table_says() {
-    let text = std::fs::read_to_string(folder().join("cases.txt")).expect("the table");
+    let path = folder().join("cases.txt");
+    let text = fs::read_to_string(&path).expect("the table");
     let table = Table::read(&text);
     let page = lab::repository().join("docs/dialects/ghz.md");
-    table.check(&std::fs::read_to_string(page).expect("the page"));
-    if original().is_none() {
-        return;
+    table.check(&fs::read_to_string(page).expect("the page"));
+    let stage = Stage::new();
+    let ghz = env::var("GHZ").unwrap_or_default();
+    if !ghz.is_empty() {
+        let records = side_by_side(SIDE_BY_SIDE, &table.rows, |row| {
+            stage.run(neutral(Command::new(&ghz)), row.line)
+        });
+        return fs::write(path, table.print(&records)).expect("the table");
     }
-    let server = Serve::new("--grpc");
-    let (host, files) = (server.address().to_string(), files());
-    // ghz shows the shortest path to a file.
-    let folder = files.path().canonicalize().expect("the folder");
-    let folder = folder.to_str().expect("a path of text");
-    let found = side_by_side(SIDE_BY_SIDE, &table.lines, |(expected, line)| {
-        check(*expected, line, &host, folder)
-    });
-    let doubted = table.lines.iter().zip(found);
+    let found = side_by_side(SIDE_BY_SIDE, &table.rows, |row| stage.check(row));
+    let doubted = table.rows.iter().zip(found);
     let doubted = doubted.filter_map(|(row, wrong)| wrong.map(|wrong| (row, wrong)));
-    let wrong = doubted.filter_map(|((expected, line), wrong)| {
+    let wrong = doubted.filter_map(|(row, wrong)| {
         eprintln!("beside its neighbours: {wrong}");
-        let again = || check(*expected, line, &host, folder).map_or(Ok(()), Err);
+        let again = || stage.check(row).map_or(Ok(()), Err);
         try_again(SLACK, again).err()
     });
     let wrong: Vec<String> = wrong.collect();
