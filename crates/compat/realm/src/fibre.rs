@@ -10,7 +10,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use rquickjs::function::Rest;
 use rquickjs::{Context, Ctx, Error, Exception, Function, Value, qjs};
 
-use crate::stack::Stack;
+use crate::stack::{Stack, release_below};
 use crate::state::{Layout, Saved};
 
 type Panic = Box<dyn Any + Send>;
@@ -113,6 +113,14 @@ impl<Q: 'static, A: 'static> Host<Q, A> {
         match wake {
             Wake::Answer(answer) => Ok(answer),
             Wake::Begin | Wake::Kill => Err(interrupted(ctx)),
+        }
+    }
+
+    /// Return the memory of earlier, deeper calls of the running fibre to the system, before a long wait. It costs
+    /// a call of the system, and a page fault for each page that is touched again.
+    pub fn release_stack(&self) {
+        if let Some(seat) = self.seat() {
+            release_below(seat.floor);
         }
     }
 

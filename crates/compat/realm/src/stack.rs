@@ -28,6 +28,24 @@ const PAGE: usize = 4096;
 /// What a stack keeps when it is unused. The rest is returned to the system.
 const WARM: usize = 32 * 1024;
 
+/// What stays below the frame that returns memory: its own calls, and what a switch saves.
+const BELOW_FRAME: usize = 4096;
+
+/// Return to the system what the running stack has touched below this call, in earlier and deeper calls.
+/// `floor` is that of the stack.
+#[inline(never)]
+pub(crate) fn release_below(floor: usize) {
+    let here = 0_u8;
+    let low = floor - RESERVE + PAGE;
+    let high = (std::hint::black_box(&raw const here) as usize - BELOW_FRAME) & !(PAGE - 1);
+    if high > low {
+        // SAFETY: the part is of our mapping and below the innermost frame, which is that of this function:
+        // it is not inlined, and its frame and the call of the system take less than `BELOW_FRAME`. No code
+        // reads there before it has written; the pages are zero afterwards.
+        unsafe { libc::madvise(low as *mut _, high - low, libc::MADV_DONTNEED) };
+    }
+}
+
 /// A pool of stacks of one thread.
 #[derive(Clone, Default)]
 pub(crate) struct Stacks(Rc<Pool>);

@@ -20,6 +20,9 @@ use rquickjs::context::EvalOptions;
 use rquickjs::{Array, Ctx, Object, Result, Value};
 use std::rc::Rc;
 
+/// A pause in which a user does not keep the memory of its deeper calls.
+const LONG_PAUSE: Nanos = Nanos::from_millis(500);
+
 /// The host of a run's realm.
 pub(crate) type RunHost = Host<Ask, Answer>;
 
@@ -135,6 +138,9 @@ impl<'js> Natives<'_, 'js> {
             } else {
                 Nanos::ZERO
             };
+            if pause >= LONG_PAUSE {
+                host.release_stack();
+            }
             host.wait(a.ctx, Ask::Sleep(pause))?;
             Ok(a.undefined())
         })?;

@@ -25,6 +25,8 @@ impl World {
             let of = host.clone();
             let wait = host.function(&ctx, "wait", move |ctx, arguments| {
                 let text = arguments.first().map_or(Ok(String::new()), Value::get)?;
+                // Nothing that runs later may need what is below.
+                of.release_stack();
                 let answer = of.wait(ctx, text)?;
                 Ok(rquickjs::String::from_str(ctx.clone(), &answer)?.into_value())
             });

@@ -103,7 +103,11 @@ fn iterate(
         let [number] = arguments else {
             return Err(rquickjs::Error::Unknown);
         };
-        let answer = of.wait(ctx, Some((user, number.get()?)))?;
+        let number: i32 = number.get()?;
+        if number % 4 == 0 {
+            of.release_stack();
+        }
+        let answer = of.wait(ctx, Some((user, number)))?;
         assert_eq!(of.user(), Some(user));
         Ok(Value::new_int(ctx.clone(), answer))
     })?;
