@@ -13,6 +13,9 @@ const REQUESTS_MAX: usize = 200_000;
 /// The longest body.
 const BODY_MAX: usize = 16 << 20;
 
+/// The begin of the line of a frame of a WebSocket.
+const FRAME: &str = "a frame: ";
+
 /// A request as it arrived.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Received {
@@ -80,7 +83,8 @@ impl Recorder {
         format!("http://{}", self.address)
     }
 
-    /// Ends the server; returns the requests in the order of their arrival.
+    /// Ends the server; returns the requests in the order of their arrival, and the frames of each WebSocket
+    /// after its handshake: a client may begin the next request before its last frame has arrived.
     #[must_use]
     pub(super) fn finish(self) -> Vec<Received> {
         self.ends.store(true, Ordering::SeqCst);
@@ -88,7 +92,20 @@ impl Recorder {
         drop(TcpStream::connect(self.address));
         drop(self.acceptor.join());
         let mut received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *received)
+        let (mut frames, requests): (Vec<Received>, Vec<Received>) = std::mem::take(&mut *received)
+            .into_iter()
+            .partition(|one| one.line.starts_with(FRAME));
+        let mut ordered = Vec::new();
+        for request in requests {
+            let connection = request.connection;
+            let opens = request.headers.contains_key("sec-websocket-key");
+            ordered.push(request);
+            if opens {
+                let own = frames.extract_if(.., |frame| frame.connection == connection);
+                ordered.extend(own);
+            }
+        }
+        ordered
     }
 }
 
@@ -154,7 +171,7 @@ fn talk(
         if list.len() < REQUESTS_MAX {
             list.push(Received {
                 connection,
-                line: format!("a frame: {name}"),
+                line: format!("{FRAME}{name}"),
                 headers: BTreeMap::new(),
                 body: payload.to_vec(),
             });
