@@ -96,6 +96,7 @@ function connect(address, params, run) {
   if (typeof run !== "function") throw new TypeError("ws.connect() needs a function");
   const { compression, ...rest } = params ?? {};
   const url = String(address);
+  if (!/^wss?:/.test(url)) return { url: "", status: 0, headers: {}, body: "", error: "malformed ws or wss URL" };
   const request = k6.request("GET", url.replace(/^ws/, "http"), null, rest);
   const id = native.socketOpen(request, url, [], compression ?? "", "ws");
   const [, kind, response] = native.nextEvents(-1, id)[0];
