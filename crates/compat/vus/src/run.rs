@@ -320,8 +320,9 @@ impl<I: Io> Run<I> {
         }
         for _ in 0..executors::users_at_start(&self.scenarios) {
             let user = self.make_user()?;
-            self.spare.insert(0, user);
+            self.spare.push(user);
         }
+        self.spare.reverse();
         Ok(())
     }
 

@@ -285,7 +285,8 @@ impl<I: Io> Run<I> {
         if run.phase != Phase::Running {
             return Ok(());
         }
-        let mut wanted = run.wanted;
+        let before = run.wanted;
+        let mut wanted = before;
         while let Some(change) = run.changes.front() {
             let at = run.begun + change.at;
             if at > now {
@@ -306,7 +307,10 @@ impl<I: Io> Run<I> {
             } => *graceful_ramp_down,
             _ => Nanos::ZERO,
         };
-        for (place, user) in self.scenarios[index].users.iter().enumerate() {
+        let users = &self.scenarios[index].users;
+        let changed = before.min(wanted)..before.max(wanted).min(users.len());
+        for place in changed {
+            let user = &users[place];
             let vu = &mut self.vus[*user as usize];
             let needed = place < wanted;
             if needed && vu.released {
