@@ -143,7 +143,7 @@ pub(super) fn body(parts: &BodyParts<'_>, scope: &mut Scope<'_>) -> Option<Strin
         }
     }
     if let Some(tools) = &settings.tools.0 {
-        members.set("tools", &tools_of(tools, scope)?);
+        members.set("tools", &tools_of(tools, api, scope)?);
     }
     if let Some(extra) = &settings.extra.0 {
         for (name, value) in &object(extra, scope)? {
@@ -189,8 +189,9 @@ fn given_messages(given: &Text, templates: Templates, scope: &mut Scope<'_>) -> 
     is_list.then(|| templates.json(&given.value))
 }
 
-/// The list of tools.
-fn tools_of(text: &Text, scope: &mut Scope<'_>) -> Option<Json> {
+/// The list of tools. A function of a chat has an object of its own within the tool; in the other
+/// interfaces, its name belongs to the tool itself, and services refuse the form of a chat.
+fn tools_of(text: &Text, api: LlmApi, scope: &mut Scope<'_>) -> Option<Json> {
     let read: Result<Json, _> = serde_json::from_str(&text.value);
     let read = read.ok().filter(|read| {
         let tools = read.as_array();
@@ -198,7 +199,20 @@ fn tools_of(text: &Text, scope: &mut Scope<'_>) -> Option<Json> {
     });
     let message = "tools are a list of objects in the form of the API, such as \
                    `[{\"type\": \"function\", \"function\": {\"name\": \"search\"}}]`";
-    scope.found.ok(&text.place, read.ok_or(message))
+    let read = scope.found.ok(&text.place, read.ok_or(message))?;
+    let example = match api {
+        LlmApi::Responses => "{\"type\": \"function\", \"name\": \"search\"}",
+        _ => "{\"name\": \"search\", \"input_schema\": {\"type\": \"object\"}}",
+    };
+    let of_chat = |tool: &Json| tool.get("function").is_some();
+    if api != LlmApi::Chat && read.as_array().is_some_and(|all| all.iter().any(of_chat)) {
+        let name = api.name();
+        let message =
+            format!("the tools have the form of the API `chat`; for `{name}`, write {example}");
+        scope.found.add(&text.place, message);
+        return None;
+    }
+    Some(read)
 }
 
 /// The members of a JSON object.

@@ -183,17 +183,13 @@ fn session_cases(settings: &LlmSettings, api: LlmApi) -> Vec<Case> {
     let is_session = turns().is_some() || tools().is_some();
     let own = "a trace has its own turns; leave this out";
     let given = "sessions begin with a prompt; use `prompt` instead of `messages`";
-    let no_tools = "tools need the API `chat` or `messages`; leave this out";
+    let no_tools = "tools need the API `chat`, `responses` or `messages`; leave this out";
     let rounds = "a budget can't be counted before the run if answers call tools; leave one out";
     let without = "this has no effect without `tools`";
     vec![
         (turns(), has_trace, own),
         (messages(), is_session, given),
-        (
-            tools(),
-            !matches!(api, LlmApi::Chat | LlmApi::Messages),
-            no_tools,
-        ),
+        (tools(), !has_messages(api), no_tools),
         (budget, tools().is_some(), rounds),
         (
             text_place(&settings.tool_output),

@@ -504,7 +504,14 @@ fn traces_of_sessions_have_their_contexts() {
             "tools: [ { a: 1 } ], api: completions",
             "tools need the API",
         ),
-        ("tools: [ { a: 1 } ], api: responses", "tools need the API"),
+        (
+            "tools: [ { type: function, function: { name: a } } ], api: responses",
+            "the tools have the form of the API `chat`; for `responses`, write",
+        ),
+        (
+            "tools: [ { type: function, function: { name: a } } ], api: messages",
+            "for `messages`, write",
+        ),
         (
             "tools: [ { a: 1 } ], budget_tokens: 9",
             "can't be counted before",

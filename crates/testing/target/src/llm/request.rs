@@ -174,9 +174,11 @@ impl PromptReader<'_> {
                 self.content(&body["instructions"]);
                 match &body["input"] {
                     Value::String(text) => self.text(text),
-                    Value::Array(items) => {
-                        items.iter().for_each(|item| self.content(&item["content"]))
-                    }
+                    Value::Array(items) => items.iter().for_each(|item| {
+                        self.content(&item["content"]);
+                        // The result of a tool.
+                        self.content(&item["output"]);
+                    }),
                     _ => return Err("`input` is missing, or neither a text nor a list".to_owned()),
                 }
                 Ok(())
@@ -323,6 +325,14 @@ mod tests {
             (
                 Api::Responses,
                 json!({"input": [{"content": [{"type": "input_text", "text": "ba be bi bo"}]}]}),
+            ),
+            (
+                Api::Responses,
+                json!({"input": [
+                    {"role": "user", "content": "ba be"},
+                    {"type": "function_call", "call_id": "c", "name": "x", "arguments": "{}"},
+                    {"type": "function_call_output", "call_id": "c", "output": "bi bo"},
+                ]}),
             ),
             (Api::Embeddings, json!({"input": ["ba be", [2, 3]]})),
             (
