@@ -162,10 +162,12 @@ fn tables() -> Vec<Table> {
 }
 
 /// The tables of other tools' names: the place of the names, and the name of the table.
-const HABIT_TABLES: [(HabitPlace, &str); 6] = [
+const HABIT_TABLES: [(HabitPlace, &str); 8] = [
     (HabitPlace::Load, "flags"),
     (HabitPlace::Http, "flags of http"),
     (HabitPlace::Grpc, "flags of grpc"),
+    (HabitPlace::Ws, "flags of ws"),
+    (HabitPlace::Llm, "flags of llm"),
     (HabitPlace::Run, "flags of run"),
     (HabitPlace::Command, "commands"),
     (HabitPlace::Key, "keys"),

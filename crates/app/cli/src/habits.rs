@@ -22,13 +22,28 @@ pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
     Some(format!("unknown command `{typed}`; {}", habit.ours))
 }
 
-/// The habit for a flag of a command.
-fn row(command: &str, typed: &str) -> Option<&'static Habit> {
-    match command {
-        "http" => find(HabitPlace::Http, typed),
-        "grpc" => find(HabitPlace::Grpc, typed),
-        _ => None,
-    }
+/// The habit for a flag of a command. `flags` are the command's own long flags.
+fn row(command: &str, typed: &str, flags: &[String]) -> Option<&'static Habit> {
+    let own = match command {
+        "http" => return find(HabitPlace::Http, typed),
+        "grpc" => return find(HabitPlace::Grpc, typed),
+        "ws" => HabitPlace::Ws,
+        "llm" => HabitPlace::Llm,
+        _ => return None,
+    };
+    let of_load = || find(HabitPlace::Load, typed).filter(|habit| has_flags(habit, flags));
+    find(own, typed).or_else(of_load)
+}
+
+/// Whether a command has the flags of an advice. All loads have the short flags, except the one for
+/// a body.
+fn has_flags(habit: &Habit, flags: &[String]) -> bool {
+    let words = habit.ours.split([' ', '`', ',', ';', '(', ')', ':']);
+    let mut words = words.filter(|word| word.len() > 1 && word.starts_with('-'));
+    words.all(|word| match word.strip_prefix("--") {
+        Some(long) => flags.iter().any(|flag| flag == long),
+        None => word != "-d",
+    })
 }
 
 /// The advice with the value that the user typed, unless the value may be a secret or does not fit.
@@ -61,7 +76,7 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
         return Some(mistake);
     }
     match command {
-        "http" | "grpc" => {}
+        "http" | "grpc" | "ws" | "llm" => {}
         "ab" => return own_of_apache(&own),
         "import" => return import_without_form(&own),
         "run" => return load_of_plan(&own, flags),
@@ -251,11 +266,19 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
     let unknown = |typed: &str, value: Option<&str>| {
         let ours = match (typed, value) {
             ("-t", Some(value)) => threads_or_timeout(value),
+            // k6's duration, and that of other load testers.
+            ("-d", Some(value)) if command == "ws" && is_time(value) => {
+                let unit = match value.parse::<f64>() {
+                    Ok(_) => "s",
+                    Err(_) => "",
+                };
+                format!("to set the duration, use `-z {value}{unit}`; to send a message, use -m")
+            }
             // curl's time limit, unless the value is a method.
             ("-m", Some(value)) if command == "http" && is_time(value) => {
-                filled(row(command, "--max-time")?, Some(value))
+                filled(row(command, "--max-time", flags)?, Some(value))
             }
-            _ => filled(row(command, typed)?, value),
+            _ => filled(row(command, typed, flags)?, value),
         };
         Some(format!("unknown flag `{typed}`; {ours}"))
     };
@@ -281,7 +304,7 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
             };
             return Some(format!("`{name}` needs two hyphens: write `{full}`"));
         }
-        if let Some(habit) = row(command, &long) {
+        if let Some(habit) = row(command, &long, flags) {
             let ours = filled(habit, value);
             return Some(format!("unknown flag `{name}`; {ours}"));
         }
@@ -440,6 +463,8 @@ mod tests {
                 HabitPlace::Http => &["http"][..],
                 HabitPlace::Grpc => &["grpc"],
                 HabitPlace::Load => &["http", "grpc"],
+                HabitPlace::Ws => &["ws"],
+                HabitPlace::Llm => &["llm"],
                 _ => continue,
             };
             for command in commands {
@@ -466,6 +491,41 @@ mod tests {
                     assert!(known, "{word} of `{}` is no flag", habit.ours);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn habits_of_sockets_and_language_models_get_advice() {
+        for (line, ours) in [
+            ("ws -d 10s ws://h/", "use `-z 10s`; to send a message"),
+            ("ws -d 10 ws://h/", "use `-z 10s`"),
+            ("ws -d hello ws://h/", "to send a message, use `-m hello`"),
+            ("ws --vus 10 ws://h/", "use `-u 10`"),
+            (
+                "ws --count 10 --num 20 ws://h/",
+                "use `-c 10`\ndrumfire: unknown flag `--num`",
+            ),
+            ("ws --protocol chat ws://h/", "use `--subprotocol chat`"),
+            ("ws --basic-auth a:b ws://h/", "put credentials in the URL"),
+            (
+                "llm --request-rate 5 --num-prompts 10 http://h/",
+                "use `-r 5`",
+            ),
+            ("llm --isl 100 --osl 20 http://h/", "use `--input 100`"),
+            ("llm --max-seconds 30 http://h/", "use `-z 30s`"),
+            ("llm --target http://h/", "pass the URL as an argument"),
+            ("llm --goodput ttft:200 http://h/", "use `--slo ttft=200ms"),
+            ("llm --max-time 5s http://h/", "use `--timeout 5s`"),
+        ] {
+            assert!(said(line).contains(ours), "{line}: {}", said(line));
+        }
+        // A body belongs to neither of them.
+        for line in [
+            "llm -d x http://h/",
+            "llm -m m http://h/",
+            "ws -m hello ws://h/",
+        ] {
+            assert_eq!(said(line), "", "{line}");
         }
     }
 

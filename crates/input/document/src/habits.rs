@@ -1,7 +1,7 @@
 //! Names that users of other tools write by habit, and their equivalents here.
 //!
-//! One table for curl, hey, oha, wrk, ab, vegeta, h2load, k6, ghz and grpcurl: flags, commands and
-//! keys of plans that drumfire lacks. The manual's tables for newcomers are generated from it.
+//! One table for curl, hey, oha, wrk, ab, vegeta, h2load, k6, ghz, grpcurl, websocat, wscat, Artillery,
+//! vLLM, AIPerf, GuideLLM and llmperf: flags, commands and keys of plans that drumfire lacks. The manual's tables for newcomers are generated from it.
 //! Names with a different meaning here are not in the table, because their readers must check the
 //! value.
 
@@ -12,8 +12,12 @@ pub enum HabitPlace {
     Http,
     /// A flag of `drumfire grpc`.
     Grpc,
-    /// A flag of both.
+    /// A flag of both. Also a flag of the commands below, if they have the flags of the advice.
     Load,
+    /// A flag of `drumfire ws`.
+    Ws,
+    /// A flag of `drumfire llm`.
+    Llm,
     /// A flag of `drumfire run`.
     Run,
     /// A command of the program.
@@ -208,6 +212,69 @@ pub const HABITS: &[Habit] = habits! {
         "to set the number of messages per call, use `--stream-count {N}`";
     Grpc "--stream-call-duration" =>
         "to set how long a stream sends, use `--stream-duration {TIME}`";
+    Ws "-d --data --body --payload --text --execute --send" =>
+        "to send a message, use `-m {TEXT}`; to set the duration, use -z";
+    Ws "-b --binary-frames" => "to send binary messages, use `--binary`";
+    Ws "-1 --one-message" => "to close a connection after its first message, use `--messages 1`";
+    Ws "-M --messages-per-connection --num" =>
+        "to close a connection after N messages, use `--messages {N}`";
+    Ws "-E --exit-on-eof -w --time-to-wait" => "to end the test, use `-z {10s}` or -n";
+    Ws "-s --protocol --ws-protocol" => "to offer a subprotocol, use `--subprotocol {NAME}`";
+    Ws "--origin" => "to set the origin, use `-H 'Origin: {https://host}'`";
+    Ws "-C --count --concurrent --connections-count -A --amount" =>
+        "to set the number of connections, use `-c {N}`";
+    Ws "--message-interval --interval-ms --delay" =>
+        "to set the time between the messages of a connection, use `--every {1s}`";
+    Ws "--message-rate --qps --rps" => "to set the rate, use `-r {RATE}`: messages with -m, or else connections";
+    Ws "--no-close --listen-only" => "to receive for a time, use `--listen {10s}`";
+    Llm "--request-rate --qps --rps --user-centric-rate" => "to set the rate, use `-r {RATE}`";
+    Llm "--max-concurrency --concurrency --num-concurrent-requests --parallel --max-workers" =>
+        "to set the number of requests at a time, use `-c {N}`";
+    Llm "--num-prompts --request-count --max-requests --max-num-completed-requests --num-requests --number --conversation-num" =>
+        "to set the number of requests, use `-n {N}`";
+    Llm "--benchmark-duration --max-seconds --max-duration --test-duration" =>
+        "to set the duration, use `-z {5s}`";
+    Llm "--input-len --random-input-len --isl --synthetic-input-tokens-mean --mean-input-tokens --prompt-tokens --input-tokens" =>
+        "to set the length of prompts, use `--input {1024}`";
+    Llm "--output-len --random-output-len --osl --output-tokens-mean --mean-output-tokens --output-tokens --max-tokens" =>
+        "to set the length of answers, use `--output {128}`";
+    Llm "--random-range-ratio --isl-stddev --stddev-input-tokens --synthetic-input-tokens-stddev --stddev-output-tokens --output-tokens-stddev" =>
+        "for lengths that vary, use a law: `--input normal:550,100`, or --output uniform:64,192";
+    Llm "--random-prefix-len --prefix-repetition-prefix-len --shared-system-prompt-length --prompt-prefix-length" =>
+        "for a beginning that prompts share, use `--prefix pool=1,tokens={256}`";
+    Llm "--prefix-repetition-num-prefixes --prompt-prefix-pool-size --num-prefix-prompts" =>
+        "for beginnings that prompts share, use `--prefix pool={10},tokens=256`";
+    Llm "--url --base-url --target --host --port --llm-api-base" =>
+        "pass the URL as an argument: http://HOST:8000";
+    Llm "--endpoint" => "put the path in the URL: http://HOST:8000/v1/completions";
+    Llm "--backend --endpoint-type --service-kind --request-type --llm-api" =>
+        "to set the API, use `--api chat`, completions, responses, messages, embeddings or rerank";
+    Llm "--served-model-name --model-names" => "to set the model, use `-m {MODEL}`";
+    Llm "--lora-modules --lora" => "several models have weights: `-m base:3,adapter:1`";
+    Llm "--tokenizer --tokenizer-mode --skip-tokenizer-init --processor" =>
+        "leave it out: lengths are in words, and the server counts the tokens";
+    Llm "--streaming" => "answers are streamed unless you use `--no-stream`";
+    Llm "--goodput" => "for limits of good answers, use `--slo ttft=200ms,tpot=50ms`";
+    Llm "--burstiness --vllm-burstiness --arrival-smoothness" =>
+        "for arrivals in bursts, use `--arrivals gamma:{0.5}`";
+    Llm "--arrival-pattern --request-rate-mode" => "to set how arrivals are spread, use `--arrivals {poisson}`";
+    Llm "--rate-type --profile --sweep" =>
+        "for a rate that changes, use a law: `-r 'line(1,20,60s)'`; for the maximum rate, use `drumfire capacity`";
+    Llm "--dataset --dataset-name --dataset-path --input-file --custom-dataset-type" =>
+        "made-up prompts are the default; for a file, use `--data FILE` with --format";
+    Llm "--ignore-eos --min-tokens" => "for answers of an exact length, use `--exact-output`";
+    Llm "--extra-body --extra-inputs --extra-request-body --additional-sampling-params --temperature --top-p --top-k --min-p" =>
+        "to add members to each body, use --extra with a JSON object";
+    Llm "--num-warmups --warmup-request-count --warmup-requests" =>
+        "to leave the first part of a run out of the figures, use `--warmup {5s}`";
+    Llm "--percentile-metrics --metric-percentiles" =>
+        "for all percentiles, use `--json {FILE}`";
+    Llm "--save-result --save-detailed --result-dir --result-filename --output-artifact-dir --output-path --output-dir --results-dir --export-level --profile-export-file" =>
+        "for vLLM’s form of the result, use --vllm-json FILE; for every figure, --json FILE; for a row per request, --rows FILE";
+    Llm "--conversation-turn-mean --num-turns --multi-turn-num-turns" =>
+        "for sessions of several turns, use `--turns {4}`";
+    Llm "--server-metrics" => "to read the server’s metrics, use `--metrics-from {URL}`";
+    Llm "--random-seed" => "to set the seed, use `--seed {N}`";
     Run "--vus --vu --virtual-users --max-vus" => "to set the number of users, use `-u {N}`";
     Run "--rps --qps --rate-limit" => "to set the rate, use `-r {RATE}`";
     Run "-d -t --time --run-time" => "to set the duration, use `-z {TIME}`";
@@ -229,6 +296,10 @@ pub const HABITS: &[Habit] = habits! {
         "to find the maximum rate that keeps objectives, use `drumfire capacity`";
     Command "attack autocannon bench bombardier curl fortio get h2load hey load oha vegeta wrk wrk2" =>
         "use `drumfire http` instead, and `drumfire http -h` to list its flags";
+    Command "aiperf benchmark evalscope genai-perf guidellm inference-perf llmperf profile vllm-bench" =>
+        "use `drumfire llm` instead, and `drumfire llm -h` to list its flags; `drumfire vllm bench serve` accepts the flags of vLLM";
+    Command "artillery websocat wscat" =>
+        "use `drumfire ws` for WebSockets or `drumfire http`, and `drumfire ws -h` to list its flags";
     Command "grpcurl" => "use `drumfire grpc` instead, and `drumfire grpc -h` to list its flags";
     Key "sleep wait delay" =>
         "write a pause as a step of a scenario: `- pause: 1s` or `- pause: 1s..2s`";
