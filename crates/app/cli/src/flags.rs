@@ -50,7 +50,7 @@ pub(crate) const VERSION: &str = match option_env!("DRUMFIRE_VERSION") {
     _ => env!("CARGO_PKG_VERSION"),
 };
 
-/// Load-test HTTP and gRPC services at an exact rate.
+/// Load-test HTTP, gRPC, WebSocket and LLM services at an exact rate.
 #[derive(Debug, Parser)]
 #[command(name = "drumfire", version = VERSION, subcommand_required = true)]
 #[command(after_help = "Examples:

@@ -64,7 +64,7 @@ use std::process::ExitCode;
 
 /// The output of `drumfire` without arguments.
 const FIRST_STEPS: &str = "\
-drumfire load-tests HTTP and gRPC services at an exact rate. To start:
+drumfire load-tests HTTP, gRPC, WebSocket and LLM services at an exact rate. To start:
   drumfire demo                            ten seconds of load on a built-in server, explained
   drumfire http -r 100/s -z 30s URL        100 requests per second for 30 seconds
   drumfire new > plan.yaml                 write a plan with comments; `drumfire run plan.yaml` runs it

@@ -39,7 +39,7 @@ fn help_is_short_or_whole() {
     let top = run("--help").stdout;
     let first = top.lines().next().unwrap();
     assert!(
-        first.contains("Load-test HTTP and gRPC services"),
+        first.contains("Load-test HTTP, gRPC, WebSocket and LLM services"),
         "{first}"
     );
     assert!(top.contains("  drumfire http localhost:8080"), "{top}");
