@@ -99,7 +99,7 @@ impl PoolRun {
         member: Option<Member>,
     ) -> Self {
         let pool = prepared.pool();
-        let is_exclusive = Protocol::for_pool(pool).is_exclusive();
+        let is_exclusive = Protocol::is_exclusive_for(pool);
         let room = transport.connections.share_count() * pool.connections.streams as usize;
         Self {
             id: prepared.id,

@@ -38,6 +38,13 @@ impl Protocol {
         }
     }
 
+    /// Whether no connection of a pool carries several exchanges at a time: over HTTP/1.1, and if all
+    /// requests are those of WebSockets, which have a connection each.
+    pub(crate) fn is_exclusive_for(pool: &Pool) -> bool {
+        let mut protocols = pool.requests.iter();
+        protocols.all(|request| Self::for_request(pool, request).is_exclusive())
+    }
+
     /// Whether the protocol is that of WebSockets.
     pub(crate) const fn is_socket(self) -> bool {
         match self {

@@ -34,17 +34,32 @@ pub(super) struct CallState {
 }
 
 /// The messages of an exchange, in both directions. One box contains all, so that an entry fits in
-/// four cache lines.
+/// four cache lines, and those of a call are apart, so that an idle WebSocket has no room for them.
 #[derive(Debug, Default)]
 pub(super) struct MessageState {
-    /// The messages of a request on their way out.
-    pub(super) out: OutgoingMessages,
-    /// The replies of a call.
-    pub(super) replies: CallState,
+    /// The messages of a call; `None` until the entry has had one.
+    pub(super) call: Option<Box<CallMessages>>,
     /// The messages of a WebSocket.
     pub(super) socket: SocketState,
     /// An event stream; `None` until the entry has had one.
     pub(super) events: Option<Box<EventState>>,
+}
+
+/// The messages of a call.
+#[derive(Debug, Default)]
+pub(super) struct CallMessages {
+    /// The messages of the request on their way out.
+    pub(super) out: OutgoingMessages,
+    /// The replies.
+    pub(super) replies: CallState,
+}
+
+impl MessageState {
+    /// The outgoing messages of a call, if the entry has had one.
+    #[inline]
+    pub(super) fn out(&self) -> Option<&OutgoingMessages> {
+        Some(&self.call.as_ref()?.out)
+    }
 }
 
 impl Default for CallState {

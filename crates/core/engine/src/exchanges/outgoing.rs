@@ -112,7 +112,8 @@ impl OutgoingRequest {
                 Ok(None)
             }
             Form::Messages(request) => {
-                let out = &mut messages.get_or_insert_default().out;
+                let messages = messages.get_or_insert_default();
+                let out = &mut messages.call.get_or_insert_default().out;
                 out.begin_attempt(request, cx, connection, unix_time)
             }
         }
@@ -143,7 +144,7 @@ impl OutgoingRequest {
                 let has_body = !stream.body.is_empty();
                 Some(Opening::new(&stream.head, None, has_body))
             }
-            Form::Messages(request) => Some(messages?.out.opening(request)),
+            Form::Messages(request) => Some(messages?.out()?.opening(request)),
             Form::Varying(varying) => self.own.as_ref()?.opening(varying),
             Form::Rendered(_) => None,
         }
@@ -160,7 +161,7 @@ impl OutgoingRequest {
             Form::Stream(stream) if !stream.body.is_empty() => {
                 Some(Chunk::new(&stream.body[self.body_sent..], true))
             }
-            Form::Messages(request) => messages?.out.next_bytes(request),
+            Form::Messages(request) => messages?.out()?.next_bytes(request),
             Form::Varying(varying) => self.own.as_ref()?.body_after(varying, self.body_sent),
             Form::Stream(_) | Form::Rendered(_) => None,
         }
@@ -187,6 +188,7 @@ impl OutgoingRequest {
 
     /// The sent request as it is shown.
     pub(super) fn sent(&self, messages: Option<&MessageState>, request: &Request) -> Side {
+        let messages = messages.and_then(MessageState::out);
         match (self.form(request), &self.own, messages) {
             (Form::Rendered(rendered), ..) => side::of_rendered(rendered),
             (Form::Stream(stream), ..) => side::of_stream(&stream.head, None, &stream.body),
@@ -194,7 +196,7 @@ impl OutgoingRequest {
                 Some(opening) => side::of_stream(opening.head, opening.extra, own.body(varying)),
                 None => side::of_rendered(&own.rendered),
             },
-            (Form::Messages(request), _, Some(messages)) => messages.out.shown(request),
+            (Form::Messages(request), _, Some(out)) => out.shown(request),
             // Nothing was rendered.
             (Form::Varying(_) | Form::Messages(_), ..) => Side::default(),
         }

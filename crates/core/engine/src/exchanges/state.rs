@@ -50,8 +50,8 @@ impl ExchangeState {
     /// Begins an exchange.
     #[inline]
     pub(super) fn begin_exchange(&mut self) {
-        if let Some(messages) = &mut self.messages {
-            messages.out.begin_exchange();
+        if let Some(out) = self.out() {
+            out.begin_exchange();
         }
     }
 
@@ -59,15 +59,23 @@ impl ExchangeState {
     #[cold]
     pub(super) fn drop_context(&mut self) {
         self.outgoing.drop_context();
-        if let Some(messages) = &mut self.messages {
-            messages.out.drop_context();
+        if let Some(out) = self.out() {
+            out.drop_context();
         }
+    }
+
+    /// The outgoing messages of a call, if the entry has had one.
+    #[inline]
+    fn out(&mut self) -> Option<&mut OutgoingMessages> {
+        let messages = self.messages.as_deref_mut()?;
+        Some(&mut messages.call.as_deref_mut()?.out)
     }
 
     /// The replies of a call.
     #[inline]
     fn replies(&mut self) -> &mut CallState {
-        &mut self.messages.get_or_insert_default().replies
+        let messages = self.messages.get_or_insert_default();
+        &mut messages.call.get_or_insert_default().replies
     }
 
     /// The messages of a WebSocket.
@@ -172,20 +180,20 @@ impl ExchangeState {
         if let ExchangeKind::Socket(socket) = &request.kind {
             return SocketState::sent(socket, cx);
         }
-        match (&request.form, &mut self.messages) {
-            (Form::Messages(request), Some(messages)) => messages.out.taken(request, cx, taken),
-            _ => {
-                self.outgoing.note_taken(taken);
-                BodyStep::Wait
-            }
+        if let Form::Messages(request) = &request.form
+            && let Some(out) = self.out()
+        {
+            return out.taken(request, cx, taken);
         }
+        self.outgoing.note_taken(taken);
+        BodyStep::Wait
     }
 
     /// Stops the messages, because the server takes no more of them.
     #[cold]
     pub(super) fn refuse_body(&mut self) {
-        if let Some(messages) = &mut self.messages {
-            messages.out.refuse();
+        if let Some(out) = self.out() {
+            out.refuse();
         }
     }
 
@@ -195,8 +203,8 @@ impl ExchangeState {
         if let ExchangeKind::Socket(request) = &request.kind {
             return socket::timer(request, cx);
         }
-        match (&request.form, &mut self.messages) {
-            (Form::Messages(request), Some(messages)) => messages.out.timer(request, cx),
+        match (&request.form, self.out()) {
+            (Form::Messages(request), Some(out)) => out.timer(request, cx),
             _ => TimerStep::Nothing,
         }
     }
@@ -367,8 +375,9 @@ impl ExchangeState {
         if let Form::Messages(request) = &cx.request.form
             && cx.is_measured()
         {
-            let unsent = match &self.messages {
-                Some(messages) => messages.out.unsent(request, cx),
+            let messages = self.messages.as_deref();
+            let unsent = match messages.and_then(MessageState::out) {
+                Some(out) => out.unsent(request, cx),
                 None => OutgoingMessages::default().unsent(request, cx),
             };
             if unsent > 0 {
