@@ -75,6 +75,11 @@ pub trait Presentation: fmt::Debug {
         None
     }
 
+    /// Whether the tool has what it measures, so that the rest of the load ends.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// Processes the end of the run; outputs are written after it.
     fn finish(&mut self, _summary: &Summary) {}
 

@@ -1,13 +1,14 @@
 //! Runs another tool's command line, and prints the output of that tool.
 
+use super::phases;
 use crate::exit::{Exit, Failure};
 use crate::host::Machine;
 use crate::output::{Destination, Output, Reader};
 use crate::signals::{self, Signals};
 use crate::tool_output::ToolOutput;
 use crate::{session, spool};
-use drumfire_dialects::{Dialect, Outcome, Presentation, Stream, parse};
-use drumfire_document::form;
+use drumfire_dialects::{Dialect, Outcome, Presentation, Run, Stream, parse};
+use drumfire_document::{Phase, form};
 use drumfire_engine::Control;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::Clock;
@@ -47,11 +48,25 @@ pub(crate) fn run(dialect: Dialect, args: &[String], output: &Output) -> Result<
         Outcome::Run(run) => {
             signals::quit_as_go()
                 .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
-            let mut presentation = run.presentation;
-            let shown = show(dialect, run.plan, &mut *presentation, output);
+            let shown = around(dialect, *run, output);
             shown.map_err(|failure| in_terms_of(dialect, failure))
         }
     }
+}
+
+/// Runs the load between the requests that the tool sends before and after it.
+fn around(dialect: Dialect, run: Run, output: &Output) -> Result<Exit, Failure> {
+    let Run {
+        document,
+        plan,
+        mut presentation,
+    } = run;
+    let signals = Signals::default();
+    phases::run_of_document(Phase::Setup, &document, &signals, output)?;
+    let shown = show(dialect, plan, &mut *presentation, &signals, output);
+    let after = phases::run_of_document(Phase::Teardown, &document, &signals.afresh(), output);
+    let exit = shown?;
+    after.map(|()| exit)
 }
 
 /// A failure with the tool's exit code and without our own flags.
@@ -78,6 +93,7 @@ fn show(
     dialect: Dialect,
     plan: Plan,
     presentation: &mut dyn Presentation,
+    signals: &Signals,
     output: &Output,
 ) -> Result<Exit, Failure> {
     let text = ToolOutput::new(dialect, output);
@@ -109,7 +125,7 @@ fn show(
         control: None,
         closed: None,
     };
-    let outcome = session::of_dialect(prepared, &[], &Signals::default(), output)?
+    let outcome = session::of_dialect(prepared, &[], signals, output)?
         .observed_by(showing)
         .run()?;
     session::lacking(&outcome)?;
@@ -209,7 +225,12 @@ impl Observer for Showing<'_> {
     /// Shows an event, and ends the run if the presentation fails.
     fn observe(&mut self, event: &RunEvent) {
         let was_sound = self.presentation.fault().is_none();
+        let was_done = self.presentation.is_done();
         self.presentation.observe(event);
+        let is_done = !was_done && self.presentation.is_done();
+        if let Some(control) = self.control.as_ref().filter(|_| is_done) {
+            control.stop(StopReason::Command);
+        }
         let is_faulty = was_sound && self.presentation.fault().is_some();
         if let Some(control) = self.control.as_ref().filter(|_| is_faulty) {
             control.stop_now(StopReason::Command);

@@ -7,12 +7,13 @@
 use super::plan_file::PlanFile;
 use super::results::{Carried, Transcribed, is_quiet};
 use crate::exit::{Exit, Failure};
+use crate::host::Machine;
 use crate::output::Output;
 use crate::session;
 use crate::signals::Signals;
 use drumfire_compile::{Host, PhasePlan, compile_phase};
-use drumfire_document::Phase;
 use drumfire_document::form::DocumentDraft;
+use drumfire_document::{Document, Phase};
 use drumfire_measure::{Outcome, RunEvent, Summary, Transcript};
 use drumfire_plan::{Plan, StopReason};
 use drumfire_report::show;
@@ -105,6 +106,35 @@ pub(crate) fn behind_setup(
     let compiled = read(&host)?;
     let way = Way::new(Phases::Run, &compiled, &signals);
     load_and_tear_down(file, compiled, &host, way, output, load)
+}
+
+/// Runs a phase of a document without a file, such as another tool's command line, if it has that
+/// phase.
+pub(super) fn run_of_document(
+    phase: Phase,
+    document: &Document,
+    signals: &Signals,
+    output: &Output,
+) -> Result<(), Failure> {
+    let draft = DocumentDraft {
+        document: document.clone(),
+        is_checkable: true,
+        ..DocumentDraft::default()
+    };
+    let planned = compile_phase(phase, &draft, &Machine::here(output));
+    let planned = planned.map_err(|found| {
+        let first = found.first();
+        Failure::usage(first.map_or_else(String::new, ToString::to_string))
+    })?;
+    let way = Way {
+        phases: Phases::Run,
+        signals,
+        acknowledged: Acknowledged::Yes,
+    };
+    match planned {
+        Some(planned) => run(phase, planned, way, output).map(drop),
+        None => Ok(()),
+    }
 }
 
 fn load_and_tear_down(

@@ -203,12 +203,80 @@ fn a_run_without_success_and_a_wrong_line_have_exit_codes() {
             "vllm serve m",
             "`drumfire serve --llm` starts a test server",
         ),
+        (
+            "vllm bench serve --model m --probe-request-rate -1",
+            "0 sends none",
+        ),
         ("vllm bench latency", "use `vllm bench serve`"),
     ] {
         let run = run_in(&folder, line);
         assert_eq!(run.code, Some(2), "{line}: {}", run.stderr);
         assert!(run.stderr.contains(part), "{line}: {}", run.stderr);
     }
+}
+
+/// The check whether the server is ready, warm-up requests and probes are sent beside the load, and
+/// are in none of its figures.
+#[test]
+fn requests_beside_the_load_are_sent_and_counted_apart() {
+    let (folder, server) = (
+        Folder::new(),
+        Serve::new("--llm --ttft 20ms --itl 0ms --arrival-log"),
+    );
+    let run = bench(
+        &folder,
+        &server,
+        "--num-prompts 20 --max-concurrency 2 --random-input-len 4 --random-output-len 2 \
+         --num-warmups 3 --ready-check-timeout-sec 5 --probe-request-rate 100 --save-result \
+         --result-filename r.json",
+    );
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    let result = json(&folder, "r.json");
+    assert_eq!(
+        (&result["completed"], &result["failed"]),
+        (&20.into(), &0.into())
+    );
+    assert_eq!(result["total_output_tokens"], 40);
+    let probes = result["probe_completed"].as_u64().unwrap();
+    assert!(probes > 0 && result["probe_failed"] == 0, "{result}");
+    assert!(
+        result["probe_median_e2el_ms"].as_f64().unwrap() >= 20.0,
+        "{result}"
+    );
+    let rows = labels(&run.stdout);
+    let at = |label: &str| rows.iter().position(|row| *row == label);
+    let place = at("Probe requests completed:");
+    assert!(
+        place.is_some() && place < at("Mean TTFT (ms):"),
+        "{}",
+        run.stdout
+    );
+    let log = get(server.address(), "/llm/log").unwrap();
+    assert_eq!(log.lines().skip(1).count() as u64, 20 + probes + 3 + 1);
+}
+
+/// A load starts only if the server answered the check.
+#[test]
+fn a_server_that_is_not_ready_gets_no_load() {
+    let (folder, server) = (Folder::new(), Serve::new("--status 503"));
+    let line = "--num-prompts 3 --random-input-len 4 --random-output-len 8";
+    let run = bench(
+        &folder,
+        &server,
+        &format!("{line} --ready-check-timeout-sec 1"),
+    );
+    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+    let why = "the setup failed at `POST /v1/completions`";
+    assert!(
+        run.stderr.contains(why) && run.stderr.contains("503"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        !run.stdout.contains("Serving Benchmark Result"),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub(super) struct GivenLoad {
     pub(super) burstiness: f64,
     pub(super) max_concurrency: Option<u64>,
     pub(super) ramp: Option<VllmRamp>,
+    /// The rate of small requests beside the load, one at a time.
+    pub(super) probes: Option<f64>,
 }
 
 impl GivenLoad {
@@ -42,9 +44,14 @@ impl GivenLoad {
         if max_concurrency == Some(0) {
             return Err(mistake("max-concurrency", "it must be greater than 0"));
         }
-        if args.number("probe-request-rate")? != 0.0 {
-            let why = "probe requests are not supported; add a second pool to the plan that \
-                       --print-plan prints";
+        let probes = args.number("probe-request-rate")?;
+        if !(probes >= 0.0 && probes.is_finite()) {
+            let why = "it must be a number of requests per second; 0 sends none";
+            return Err(mistake("probe-request-rate", why));
+        }
+        if probes > 0.0 && dataset.is_file {
+            let why = "probes end with the last of --num-prompts, and a file may have fewer; use a \
+                       data set of made-up prompts";
             return Err(mistake("probe-request-rate", why));
         }
         let load = Self {
@@ -52,6 +59,7 @@ impl GivenLoad {
             burstiness,
             max_concurrency,
             ramp: ramp(args)?,
+            probes: (probes > 0.0).then_some(probes),
         };
         if dataset.is_timed && (args.has("request-rate") || load.ramp.is_some()) {
             let why = "a timed trace is sent at its own times; use --no-self-timed for a rate";

@@ -10,15 +10,20 @@ use crate::go_time;
 use crate::outcome::Run;
 use drumfire_compile::{Host, compile};
 use drumfire_document::{
-    Ask, CommonFields, Connections, Document, Field, Generator, JsonText, Kept, LlmSettings, Pool,
-    ReachSettings, Request, Settings, Stop, TimeoutSettings, TlsSettings,
+    Ask, CommonFields, Connections, Document, Field, Generator, JsonText, Kept, LlmSettings, Load,
+    Pool, ReachSettings, Request, Settings, Stop, TimeoutSettings, TlsSettings,
 };
 use drumfire_report::vllm::{VllmFacts, VllmMetric};
+use drumfire_units::Nanos;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// vLLM's client gives up a request after this time.
 const TIMEOUT: &str = "6h";
+
+/// The prompt of a probe, and the time after which probes end in any case.
+const PROBE: &str = "Hi";
+const PROBES_MAX: &str = "24h";
 
 /// Builds the run.
 ///
@@ -47,11 +52,23 @@ fn document(of: &Meaning<'_>, nonce: u64) -> Result<Document, String> {
     Ok(Document {
         setup,
         teardown,
-        pools: vec![pool(of, nonce)],
-        stop: Stop {
-            requests: Some(TOOL.count("--num-prompts", of.dataset.count)),
-            ..Stop::default()
+        defaults: Settings {
+            timeouts: TimeoutSettings {
+                timeout: Some(TOOL.text("", &TIMEOUT)),
+                ..TimeoutSettings::default()
+            },
+            tls: TlsSettings {
+                insecure: of
+                    .args
+                    .has("insecure")
+                    .then(|| TOOL.switch("--insecure", true)),
+                ..TlsSettings::default()
+            },
+            ..Settings::default()
         },
+        pools: std::iter::once(pool(of, nonce))
+            .chain(of.load.probes.map(|rate| probes(of, rate)))
+            .collect(),
         generator: Generator {
             seed: Some(TOOL.count("--seed", seed)),
             nonce: Some(TOOL.count("", nonce)),
@@ -76,10 +93,6 @@ fn pool(of: &Meaning<'_>, nonce: u64) -> Pool {
         name: TOOL.text("", &"main"),
         load: of.load.to_plan(&of.dataset),
         settings: Settings {
-            reach: ReachSettings {
-                target: Some(TOOL.text("--base-url", &of.target)),
-                ..ReachSettings::default()
-            },
             connections: Connections {
                 connections: of
                     .load
@@ -87,30 +100,71 @@ fn pool(of: &Meaning<'_>, nonce: u64) -> Pool {
                     .map(|count| count.with(count.value.to_string())),
                 ..Connections::default()
             },
-            timeouts: TimeoutSettings {
-                timeout: Some(TOOL.text("", &TIMEOUT)),
-                ..TimeoutSettings::default()
-            },
-            tls: TlsSettings {
-                insecure: of
-                    .args
-                    .has("insecure")
-                    .then(|| TOOL.switch("--insecure", true)),
-                ..TlsSettings::default()
-            },
             fields: CommonFields {
                 headers,
                 ..CommonFields::default()
             },
-            kept: Kept {
-                samples: Some(TOOL.switch("", true)),
-                ..Kept::default()
-            },
-            ..Settings::default()
+            ..settings(of)
         },
         requests: vec![Request::new(Ask::Llm(TOOL.text("", &"prompt")))],
+        stop: Stop {
+            requests: Some(TOOL.count("--num-prompts", of.dataset.count)),
+            ..Stop::default()
+        },
         llm: llm(of),
         ..Pool::default()
+    }
+}
+
+/// The small requests beside the load: one at a time, with a pause after each. They end with the
+/// load.
+fn probes(of: &Meaning<'_>, rate: f64) -> Pool {
+    const FLAG: &str = "--probe-request-rate";
+    let pause = Nanos((1e9 / rate).round() as u64);
+    Pool {
+        name: TOOL.text(FLAG, &"probe"),
+        load: Load {
+            users: Some(TOOL.text(FLAG, &1)),
+            think: Some(TOOL.text(FLAG, &pause)),
+            ..Load::default()
+        },
+        settings: Settings {
+            fields: CommonFields {
+                headers: of.headers.clone(),
+                ..CommonFields::default()
+            },
+            ..settings(of)
+        },
+        requests: vec![Request::new(Ask::Llm(TOOL.text("", &"prompt")))],
+        stop: Stop {
+            after: Some(TOOL.text(FLAG, &PROBES_MAX)),
+            ..Stop::default()
+        },
+        llm: LlmSettings {
+            prompt: Some(TOOL.text(FLAG, &PROBE)),
+            output: of.backend.generates().then(|| TOOL.text(FLAG, &1)),
+            api: Some(TOOL.text("--backend", &of.backend.api)),
+            path: Some(TOOL.text("--endpoint", &of.path)),
+            model: Some(TOOL.text("--model", &of.model)),
+            key: of.key.clone(),
+            ..LlmSettings::default()
+        },
+        ..Pool::default()
+    }
+}
+
+/// The settings of every pool.
+fn settings(of: &Meaning<'_>) -> Settings {
+    Settings {
+        reach: ReachSettings {
+            target: Some(TOOL.text("--base-url", &of.target)),
+            ..ReachSettings::default()
+        },
+        kept: Kept {
+            samples: Some(TOOL.switch("", true)),
+            ..Kept::default()
+        },
+        ..Settings::default()
     }
 }
 

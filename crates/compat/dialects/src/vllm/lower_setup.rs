@@ -21,8 +21,9 @@ pub(super) fn steps(of: &Meaning<'_>) -> Result<(Vec<Step>, Vec<Step>), String> 
     let warmups = of.args.count("num-warmups")?;
     let (mut setup, mut teardown) = (Vec::new(), Vec::new());
     if ready > 0 {
-        let times = ready.div_ceil(READY_SECONDS);
-        let on_fail = format!("retry({times},{READY_SECONDS}s) end_iteration");
+        let seconds = READY_SECONDS.min(ready);
+        let times = ready.div_ceil(seconds);
+        let on_fail = format!("retry({times},{seconds}s) end_iteration");
         let on_fail = TOOL.text("--ready-check-timeout-sec", &on_fail);
         setup.push(first(of, Some(on_fail)));
     }

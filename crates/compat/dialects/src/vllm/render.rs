@@ -23,6 +23,8 @@ pub(super) struct Presentation {
     is_timed: bool,
     is_file: bool,
     tally: VllmTally,
+    /// The probes, if there are any.
+    probes: Option<VllmTally>,
     figures: Option<VllmFigures>,
     stopped: Option<StopReason>,
 }
@@ -59,6 +61,7 @@ impl Presentation {
                 true => VllmTally::of_burst(),
                 false => VllmTally::default(),
             },
+            probes: of.load.probes.map(|_| VllmTally::default()),
             figures: None,
             stopped: None,
             facts,
@@ -144,7 +147,10 @@ impl crate::Presentation for Presentation {
             RunEvent::Kept(all) => {
                 for kept in all.iter() {
                     let text = kept.detail.as_ref().map(ToString::to_string);
-                    self.tally.record(kept, text.as_deref());
+                    match (kept.pool, &mut self.probes) {
+                        (1.., Some(probes)) => probes.record(kept, text.as_deref()),
+                        _ => self.tally.record(kept, text.as_deref()),
+                    }
                 }
             }
             RunEvent::Stopping { reason } => {
@@ -154,9 +160,19 @@ impl crate::Presentation for Presentation {
         }
     }
 
+    /// Probes end with the last answer of the load.
+    fn is_done(&self) -> bool {
+        let wanted = self.facts.num_prompts.unwrap_or(0);
+        self.probes.is_some() && self.tally.count() as u64 >= wanted
+    }
+
     fn finish(&mut self, _summary: &Summary) {
         self.tally.close();
-        self.figures = Some(VllmFigures::new(&self.tally, &self.facts.limits));
+        let figures = VllmFigures::new(&self.tally, &self.facts.limits);
+        self.figures = Some(match &self.probes {
+            Some(probes) => figures.with_probes(probes),
+            None => figures,
+        });
     }
 
     fn epilogue(&self, _summary: &Summary, _style: &Style) -> String {

@@ -51,6 +51,15 @@ pub fn table(facts: &VllmFacts, figures: &VllmFigures) -> String {
         let tokens = figures.per_second(figures.input + figures.output);
         out.figure("Total token throughput (tok/s):", tokens);
     }
+    if let Some(probes) = &figures.probes {
+        let times = &probes.end_to_end;
+        out.section("Probe Requests");
+        out.count("Probe requests completed:", probes.completed);
+        out.count("Probe requests failed:", probes.failed);
+        out.figure("Median probe E2EL (ms):", times.percentile(50.0));
+        out.figure("P99 probe E2EL (ms):", times.percentile(99.0));
+        out.figure("Max probe E2EL (ms):", times.percentile(100.0));
+    }
     for metric in &facts.metrics {
         out.section(metric.header());
         let (times, label) = (figures.times(*metric), metric.label());

@@ -133,10 +133,35 @@ pub struct VllmFigures {
     pub peak_tokens: u64,
     /// The maximum number of answers at a time.
     pub peak_requests: u64,
+    /// The figures of probes, if there were any.
+    pub(super) probes: Option<Probes>,
     times: Vec<(VllmMetric, Times)>,
 }
 
+/// The figures of the small requests beside the load.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Probes {
+    pub(super) completed: u64,
+    pub(super) failed: u64,
+    /// From the start to the last token.
+    pub(super) end_to_end: Times,
+}
+
 impl VllmFigures {
+    /// The figures with those of probes.
+    #[must_use]
+    pub fn with_probes(self, tally: &VllmTally) -> Self {
+        let completed = tally.answers.iter().filter(|probe| probe.is_ok()).count() as u64;
+        Self {
+            probes: Some(Probes {
+                completed,
+                failed: tally.answers.len() as u64 - completed,
+                end_to_end: times(VllmMetric::E2el, tally),
+            }),
+            ..self
+        }
+    }
+
     /// The figures of a tally that is closed. An answer is good if none of its times exceeds its
     /// limit in milliseconds.
     #[must_use]
@@ -155,6 +180,7 @@ impl VllmFigures {
             good: good as u64,
             peak_tokens: peak_tokens(tally),
             peak_requests: peak_requests(tally),
+            probes: None,
             times: times.into(),
         }
     }

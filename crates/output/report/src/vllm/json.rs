@@ -67,6 +67,14 @@ pub fn json(facts: &VllmFacts, tally: &VllmTally, figures: &VllmFigures) -> Stri
     let mut out = Object(String::from("{"));
     push_facts(&mut out, facts, tally);
     push_figures(&mut out, facts, figures);
+    if let Some(probes) = &figures.probes {
+        let times = &probes.end_to_end;
+        out.push("probe_completed", &json!(probes.completed));
+        out.push("probe_failed", &json!(probes.failed));
+        out.push("probe_median_e2el_ms", &json!(times.percentile(50.0)));
+        out.push("probe_p99_e2el_ms", &json!(times.percentile(99.0)));
+        out.push("probe_max_e2el_ms", &json!(times.percentile(100.0)));
+    }
     if facts.is_detailed {
         push_requests(&mut out, facts, tally);
     }
