@@ -15,7 +15,7 @@ macro_rules! results {
     };
 }
 
-results! { "summary" "interval" "comparison" "history" "capacity" "runs" "info" "event" "cluster" }
+results! { "summary" "interval" "comparison" "history" "capacity" "runs" "info" "event" "cluster" "tools" }
 
 /// The names of all forms.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {

@@ -19,6 +19,7 @@ mod named;
 mod plan_texts;
 pub mod runs;
 pub mod summary;
+pub mod tools;
 
 pub use named::{Named, Word};
 pub use plan_texts::{PlanTexts, Texts};
@@ -29,6 +30,8 @@ pub const SUMMARY_SCHEMA: &str = "drumfire.summary.v1";
 pub const INTERVAL_SCHEMA: &str = "drumfire.interval.v1";
 /// The name and version of the JSON comparison format.
 pub const COMPARISON_SCHEMA: &str = "drumfire.comparison.v1";
+/// The name and version of the JSON format of a comparison with another tool.
+pub const TOOLS_SCHEMA: &str = "drumfire.tools.v1";
 /// The name and version of the JSON history format.
 pub const HISTORY_SCHEMA: &str = "drumfire.history.v1";
 /// The name and version of the JSON capacity format.
@@ -44,8 +47,8 @@ pub const CLUSTER_SCHEMA: &str = "drumfire.cluster.v1";
 mod tests {
     use super::{
         CAPACITY_SCHEMA, CLUSTER_SCHEMA, COMPARISON_SCHEMA, HISTORY_SCHEMA, INFO_SCHEMA,
-        INTERVAL_SCHEMA, RUNS_SCHEMA, SUMMARY_SCHEMA, capacity, cluster, comparison, history, info,
-        runs, summary,
+        INTERVAL_SCHEMA, RUNS_SCHEMA, SUMMARY_SCHEMA, TOOLS_SCHEMA, capacity, cluster, comparison,
+        history, info, runs, summary, tools,
     };
     use schemars::JsonSchema;
     use schemars::generate::SchemaSettings;
@@ -93,6 +96,7 @@ mod tests {
         check::<summary::Document>(SUMMARY_SCHEMA);
         check::<summary::Line>(INTERVAL_SCHEMA);
         check::<comparison::Document>(COMPARISON_SCHEMA);
+        check::<tools::Document>(TOOLS_SCHEMA);
         check::<history::Document>(HISTORY_SCHEMA);
         check::<capacity::Document>(CAPACITY_SCHEMA);
         check::<runs::Document>(RUNS_SCHEMA);

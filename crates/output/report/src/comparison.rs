@@ -14,7 +14,7 @@ use crate::text::printed;
 use drumfire_compare::Comparison;
 
 pub use json::{json, json_of_baseline};
-pub use tools::{tool_markdown, tool_text};
+pub use tools::{tool_json, tool_markdown, tool_text};
 pub use words::foreseen;
 pub(crate) use words::{
     answer, answer_name, headline, interval_words, listed, percent, section, side, signed,

@@ -135,17 +135,22 @@ impl ComparisonDestinations {
 }
 
 impl ComparisonDestinations {
-    /// Writes the comparison of other tools' results, which has no JSON and no page.
+    /// Writes the comparison of other tools' results, which has no page.
     fn write_tools(&self, of: &ToolComparison, output: &Output) -> Result<(), Failure> {
         let mut prints = true;
         for (flag, to) in &self.forms {
-            if *flag != "--markdown" {
-                return Err(Failure::usage(format!(
-                    "{flag}: results of other tools are compared as text or with --markdown"
-                )));
-            }
+            let form = match *flag {
+                "--json" => comparison::tool_json(of),
+                "--markdown" => comparison::tool_markdown(of),
+                _ => {
+                    return Err(Failure::usage(format!(
+                        "{flag}: results of other tools are compared as text, or with --json or \
+                         --markdown"
+                    )));
+                }
+            };
             prints &= !matches!(to, Destination::Stdout);
-            to.write(&comparison::tool_markdown(of))?;
+            to.write(&form)?;
         }
         match prints {
             true => output.print(comparison::tool_text(of, &output.stdout_style()).as_bytes()),

@@ -8,6 +8,7 @@ use crate::quantity::{latency_f64, tokens_per_s};
 use crate::section::{Body, Facts, Section};
 use crate::style::{Style, Unicode};
 use crate::text::printed;
+use drumfire_compare::contract::{TOOLS_SCHEMA, tools};
 use drumfire_compare::{ToolComparison, ToolMeasure, ToolResult, ToolRow};
 
 /// The results as text.
@@ -24,6 +25,38 @@ pub fn tool_markdown(of: &ToolComparison) -> Vec<u8> {
     out.truncate(out.trim_end().len());
     out.push('\n');
     out.into_bytes()
+}
+
+/// The results as one JSON object, indented, with a line feed at its end.
+#[must_use]
+pub fn tool_json(of: &ToolComparison) -> Vec<u8> {
+    let [base, candidate] = of.sides.each_ref().map(|side| tools::Side {
+        tool: side.tool.name().to_owned(),
+        completed: side.completed,
+        failed: side.failed,
+    });
+    let figures = of.rows.iter().map(|row| {
+        let statistic = row.statistic.name();
+        tools::Figure {
+            name: row.measure.name().to_owned(),
+            statistic: (!statistic.is_empty()).then(|| statistic.to_owned()),
+            unit: match row.measure.is_rate() {
+                true => "1/s",
+                false => "ns",
+            }
+            .to_owned(),
+            base: row.values[0],
+            candidate: row.values[1],
+            shift: row.shift(),
+        }
+    });
+    crate::json::bytes(&tools::Document {
+        schema: TOOLS_SCHEMA.to_owned(),
+        base,
+        candidate,
+        figures: figures.collect(),
+        cautions: of.cautions.clone(),
+    })
 }
 
 fn section(of: &ToolComparison) -> Section {
