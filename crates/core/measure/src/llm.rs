@@ -185,7 +185,7 @@ impl LlmFigures {
     }
 
     /// The speed of answers in tokens per second: the quantile `q`, by nearest rank. `None` without
-    /// enough answers.
+    /// enough answers, and if the answer of this rank came in one read.
     #[must_use]
     pub fn speed(&self, q: f64) -> Option<f64> {
         speed(&self.tpot, q)
@@ -389,18 +389,20 @@ impl LlmFigures {
 }
 
 /// The quantile `q` of the speeds of answers with these times per token, by nearest rank, in tokens
-/// per second. `None` without enough answers.
+/// per second. `None` without enough answers, and if the answer of this rank came in one read: its
+/// tokens have no time between them.
 pub(crate) fn speed(tpot: &Histogram, q: f64) -> Option<f64> {
     let count = tpot.count();
-    supports(count, q).then(|| {
-        // A higher speed is a shorter time, so ranks count from the other end.
-        let from_above = match q <= 0.0 {
-            true => count,
-            false => count - rank(count, q) + 1,
-        };
-        let time = tpot.quantile_unchecked(from_above as f64 / count as f64);
-        1e9 / time.0.max(1) as f64
-    })
+    if !supports(count, q) {
+        return None;
+    }
+    // A higher speed is a shorter time, so ranks count from the other end.
+    let from_above = match q <= 0.0 {
+        true => count,
+        false => count - rank(count, q) + 1,
+    };
+    let time = tpot.quantile_unchecked(from_above as f64 / count as f64);
+    (time > Nanos::ZERO).then(|| 1e9 / time.0 as f64)
 }
 
 /// Whether an answer meets these limits. A time that does not exist meets no limit, except that an

@@ -12,7 +12,7 @@
 use crate::figure::{Certainty, Figure, Judgement};
 use crate::form;
 use crate::llm::speed;
-use crate::quantile::count_needed;
+use crate::quantile::{count_needed, supports};
 use crate::{Counts, Figures, Histogram, LlmFigures, Model, Outcome, OutcomeCounts, RunInfo, Step};
 use drumfire_plan::{LlmError, Metric, Threshold, Times, suggestion_of};
 use drumfire_units::Nanos;
@@ -439,6 +439,9 @@ impl<'a> View<'a> {
         let tpot = tpot.ok_or("no answer has a known speed")?;
         Ok(match (speed(tpot, q), speed(tpot, 1.0)) {
             (Some(speed), _) => Figure::Exact(speed),
+            (None, _) if supports(tpot.count(), q) => {
+                return Err("the answers came in one read, without time between tokens".to_owned());
+            }
             (None, most) => {
                 let most = most.unwrap_or(f64::INFINITY);
                 Figure::scarce(q, count_needed(q), tpot.count(), most)
