@@ -14,9 +14,9 @@
 
 use crate::{EndRequests, SessionError};
 use drumfire_engine::Control;
-use drumfire_measure::{RunEvent, RunInfo, Summary};
+use drumfire_measure::{InferenceRecord, RunEvent, RunInfo, Summary};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Follows a run, or is a source of commands for it: the store, metrics, lines, the live line,
 /// signals.
@@ -69,13 +69,38 @@ pub struct RunContext {
     pub control: Control,
     /// The count of the user's requests for an end.
     pub end_requests: EndRequests,
+    /// What an inference server has reported about itself so far.
+    pub inference: InferenceBoard,
+}
+
+/// What an inference server has reported about itself so far, for observers that show a run while it
+/// is active.
+#[derive(Clone, Debug, Default)]
+pub struct InferenceBoard(Arc<Mutex<Option<Box<InferenceRecord>>>>);
+
+impl InferenceBoard {
+    /// Replaces the record.
+    pub fn set(&self, record: Box<InferenceRecord>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+    }
+
+    /// The record; `None` if no metrics are read.
+    #[must_use]
+    pub fn record(&self) -> Option<Box<InferenceRecord>> {
+        let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        record.clone()
+    }
 }
 
 /// A message of an observer at the end of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Note {
     /// A line for the report, among the notes of the summary.
     Report(String),
+    /// A reason why the run is suspect, as a clause.
+    Doubt(String),
+    /// What an inference server reported about itself.
+    Inference(Box<InferenceRecord>),
     /// A requested result is missing: the command has failed.
     Failure(String),
     /// The run is completely stored in this directory.

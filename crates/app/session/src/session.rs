@@ -19,9 +19,9 @@
 use crate::describe;
 use crate::history::CommandHistory;
 use crate::limits::{connections_max, within_limits};
-use crate::{EndRequests, Note, Observer, RunContext, SessionError};
+use crate::{EndRequests, InferenceBoard, Note, Observer, RunContext, SessionError};
 use drumfire_engine::{Appointment, Events, Prepared, Run, RunError, Shares};
-use drumfire_measure::{RunInfo, Summary};
+use drumfire_measure::{Doubt, RunInfo, Summary};
 use drumfire_net::yield_to_others;
 use drumfire_plan::StopReason;
 use std::path::PathBuf;
@@ -187,6 +187,7 @@ impl<'a> Session<'a> {
             info,
             control: run.control(),
             end_requests: EndRequests::default(),
+            inference: InferenceBoard::default(),
         };
         // All observers have their queues before the first of them uses time.
         let queues: Vec<Events> = self.beside.iter().map(|_| run.events()).collect();
@@ -325,6 +326,12 @@ impl Outcome {
         for note in observer.finish(&self.summary) {
             match note {
                 Note::Report(text) => notes.push(text),
+                Note::Doubt(text) => {
+                    Arc::make_mut(&mut self.summary).add_doubt(Doubt { text, unknown: 0.0 })
+                }
+                Note::Inference(record) => {
+                    Arc::make_mut(&mut self.summary).inference = Some(record);
+                }
                 Note::Failure(text) => self.failures.push(text),
                 Note::Stored(path) => self.stored = Some(path),
             }

@@ -1,14 +1,14 @@
 //! The current state of an active run, for observers that show it: its books, the load after
 //! commands, and its progress.
 //!
-//! [`Standing::set_control`] takes the run's control once, [`Standing::observe`] each event once,
+//! [`Standing::set_run`] takes the run's control once, [`Standing::observe`] each event once,
 //! in order. Between events, the books can be read as they are ([`Standing::reading`]), or as if
 //! they were closed at the end of the newest interval ([`Standing::closed`]). That closes a copy,
 //! so that observers show what a report would show, and the run's own books are unchanged. The cost
 //! of a copy grows with the size of the books, and each call makes one; observers call it at most
 //! once per interval.
 
-use crate::{Redactor, Steering};
+use crate::{InferenceBoard, Redactor, RunContext, Steering};
 use drumfire_engine::Control;
 use drumfire_measure::{Interval, IntervalRow, Reading, RunEvent, RunInfo, RunState, Summary};
 use drumfire_net::Clock;
@@ -29,6 +29,7 @@ pub struct Standing {
     newest: Option<Arc<Interval>>,
     last: Option<Arc<Summary>>,
     steering: Option<Steering>,
+    inference: InferenceBoard,
 }
 
 impl Standing {
@@ -46,12 +47,14 @@ impl Standing {
             newest: None,
             last: None,
             steering: None,
+            inference: InferenceBoard::default(),
         }
     }
 
-    /// Sets the control of the run that begins.
-    pub fn set_control(&mut self, control: Control) {
-        self.control = Some(control);
+    /// Sets the control of the run that begins, and the record of its inference server.
+    pub fn set_run(&mut self, run: &RunContext) {
+        self.control = Some(run.control.clone());
+        self.inference = run.inference.clone();
     }
 
     /// Observes an event. The facts of the run are kept with secrets masked.
@@ -126,14 +129,20 @@ impl Standing {
     /// at the run's end.
     #[must_use]
     pub fn closed(&self) -> Option<Arc<Summary>> {
-        if let Some(last) = &self.last {
-            return Some(Arc::clone(last));
+        let mut summary = match &self.last {
+            Some(last) => Arc::clone(last),
+            None => {
+                let (reading, newest) = (self.reading.as_ref()?, self.newest.as_ref()?);
+                let mut now = reading.clone();
+                now.break_off();
+                let measured = newest.end - self.warmup.min(newest.end);
+                Arc::new(now.close(measured, 0.0))
+            }
+        };
+        if let Some(record) = self.inference.record() {
+            Arc::make_mut(&mut summary).inference = Some(record);
         }
-        let (reading, newest) = (self.reading.as_ref()?, self.newest.as_ref()?);
-        let mut now = reading.clone();
-        now.break_off();
-        let measured = newest.end - self.warmup.min(newest.end);
-        Some(Arc::new(now.close(measured, 0.0)))
+        Some(summary)
     }
 
     /// Whether the books are closed.

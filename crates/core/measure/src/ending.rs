@@ -9,7 +9,7 @@
 //! [`Reading::restore`]: crate::Reading::restore
 
 use crate::form;
-use crate::{FailedBodies, Slowest, ThresholdResult};
+use crate::{FailedBodies, InferenceRecord, Slowest, ThresholdResult};
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 
@@ -47,6 +47,8 @@ pub struct Ending {
     pub load_end: LoadEnd,
     /// Reasons for doubt that no interval shows.
     pub doubts: Vec<Doubt>,
+    /// What an inference server reported about itself.
+    pub inference: Option<InferenceRecord>,
 }
 
 /// A reason to suspect a run that its intervals do not show, such as the loss of a machine with a
@@ -65,7 +67,7 @@ form! { struct LoadEnd { reason, at } }
 form! {
     struct Ending {
         duration, steal_share, connections_max, thresholds, notes, failed_bodies, slowest, load_end,
-        doubts,
+        doubts, inference,
     }
     check |ending| ending.steal_share.is_finite(), "a share that is not a number";
 }
@@ -87,6 +89,9 @@ impl Ending {
         }
         for note in &mut self.notes {
             *note = rewrite(note);
+        }
+        if let Some(inference) = &mut self.inference {
+            inference.server = rewrite(&inference.server);
         }
         for doubt in &mut self.doubts {
             doubt.text = rewrite(&doubt.text);
@@ -171,6 +176,12 @@ mod tests {
                 text: "agent hunter2 was lost".to_owned(),
                 unknown: 0.25,
             }],
+            inference: Some(InferenceRecord {
+                server: "http://hunter2:8000".to_owned(),
+                reads: 3,
+                queries: Some(2.5),
+                ..InferenceRecord::default()
+            }),
         }
     }
 

@@ -395,6 +395,7 @@ impl Reading {
         summary.failed_bodies = ending.failed_bodies;
         summary.slowest = ending.slowest;
         summary.load_end = ending.load_end;
+        summary.inference = ending.inference.map(Box::new);
         summary.close(ending.duration, generator, ending.thresholds)
     }
 

@@ -12,11 +12,11 @@ use crate::stages::{StageCell, Stages};
 use crate::step_timelines::StepTimelines;
 use crate::verdict::Evidence;
 use crate::{
-    Changed, Coverage, DriftFinding, Ending, FailedBodies, Figures, GeneratorHealth, Histogram,
-    Interval, IntervalRow, Iterations, LatencyKind, LoadAnswer, LoadEnd, LoadOrders, Model,
-    Overview, PoolInfo, PoolSeries, Reason, Remedy, Resolution, Rows, RunInfo, Settling,
-    SlowRequest, Slowest, Spans, Step, TargetAnswer, ThresholdResult, Timeline, Validity, Verdict,
-    WorkerHealth,
+    Changed, Coverage, Doubt, DriftFinding, Ending, FailedBodies, Figures, GeneratorHealth,
+    Histogram, InferenceRecord, Interval, IntervalRow, Iterations, LatencyKind, LoadAnswer,
+    LoadEnd, LoadOrders, Model, Overview, PoolInfo, PoolSeries, Reason, Remedy, Resolution, Rows,
+    RunInfo, Settling, SlowRequest, Slowest, Spans, Step, TargetAnswer, ThresholdResult, Timeline,
+    Validity, Verdict, WorkerHealth,
 };
 use drumfire_plan::{ChangeKind, Stage, StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -120,6 +120,8 @@ pub struct Summary {
     pub load_end: LoadEnd,
     /// The part of the run that is known: all of it, unless its record is incomplete.
     pub coverage: Coverage,
+    /// What an inference server reported about itself, if its metrics were read.
+    pub inference: Option<Box<InferenceRecord>>,
 }
 
 impl Summary {
@@ -170,6 +172,7 @@ impl Summary {
             slowest: Slowest::default(),
             load_end: LoadEnd::default(),
             coverage: Coverage::Whole,
+            inference: None,
         }
     }
 
@@ -469,7 +472,25 @@ impl Summary {
             slowest: self.slowest.clone(),
             load_end: self.load_end,
             doubts: self.verdict.doubts.clone(),
+            inference: self.inference.as_deref().cloned(),
         }
+    }
+
+    /// The mean number of requests in flight over the measured span, by Little's law: the sum of
+    /// their service times divided by the span. `None` without a span, and if requests failed,
+    /// whose service times are not recorded.
+    #[must_use]
+    pub fn in_flight_mean(&self) -> Option<f64> {
+        let latency = &self.total.latency;
+        let is_known = self.duration > Nanos::ZERO && latency.failed.count() == 0;
+        is_known.then(|| latency.service_time.sum() as f64 / self.duration.0 as f64)
+    }
+
+    /// The maximum number of requests in flight at the end of an interval.
+    #[must_use]
+    pub fn in_flight_max(&self) -> u64 {
+        let rows = self.intervals();
+        rows.iter().map(|row| row.in_flight).max().unwrap_or(0)
     }
 
     /// Accounts for arrivals without an end in an incomplete record: those running at its end are
@@ -484,6 +505,11 @@ impl Summary {
         if !self.pools.is_empty() {
             self.total.sum_counts(&self.pools);
         }
+    }
+
+    /// Adds a reason why the run is suspect, which no interval shows. The summary has been closed.
+    pub fn add_doubt(&mut self, doubt: Doubt) {
+        self.verdict.add(doubt);
     }
 
     /// Adds a reason why the run is suspect.

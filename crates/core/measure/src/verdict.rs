@@ -172,6 +172,12 @@ impl Verdict {
         Self { doubts, ..self }
     }
 
+    /// Adds a finding that no interval shows to a verdict that was reached.
+    pub(crate) fn add(&mut self, doubt: Doubt) {
+        self.doubt(Reason::new(doubt.text.clone(), &[]));
+        self.doubts.push(doubt);
+    }
+
     /// Adds a reason that makes the run at least suspect.
     pub(crate) fn doubt(&mut self, reason: Reason) {
         self.validity = self.validity.max(Validity::Suspect);

@@ -63,6 +63,6 @@ pub use drumfire_gotemplate::ZoneTime;
 pub use go_template::is_go_template;
 pub use host::{Found, Host, HostError, SchemaQuestion, TlsFault};
 pub use idle_flags::is_unsent_over_http2;
-pub use llm::trace_totals;
+pub use llm::{sends_new_prompts, trace_totals};
 pub use requests::{HashedLine, lines};
 pub use taken::TakenValues;

@@ -101,6 +101,25 @@ pub fn trace_totals(pool: &Pool, seed: u64, host: &Arc<dyn Host>) -> Option<Trac
     }
 }
 
+/// Whether a pool sends prompts that are new to the server in each run: made-up ones that repeat and
+/// share nothing on purpose.
+#[must_use]
+pub fn sends_new_prompts(pool: &Pool) -> bool {
+    let llm = &pool.llm;
+    let repeats = [
+        llm.prefix.is_some(),
+        llm.prompt.is_some(),
+        llm.messages.0.is_some(),
+        llm.turns.is_some(),
+        llm.tools.0.is_some(),
+        llm.trace.file.is_some(),
+        is_on(&llm.same_prompts),
+    ];
+    // A request has been replaced by then, or is still to be.
+    let has_model = llm.model.is_some();
+    has_model && !repeats.contains(&true)
+}
+
 fn of_pool(number: u64, pool: &mut Pool, draws: Draws, scope: &mut Scope<'_>) -> LlmPool {
     let settings = pool.llm.clone();
     let asks: Vec<Text> = pool.every_request().filter_map(asked).collect();
@@ -231,7 +250,8 @@ impl Maker<'_> {
         }
         self.add_feed(feed, sessions.into_feed(), order, &ask);
         self.session = Some(plan);
-        steps.unwrap_or_default()
+        // After a mistake, the step stays, so that nobody reads that the pool has no requests.
+        steps.unwrap_or_else(|| vec![Step::Request(Box::new(step.clone()))])
     }
 }
 

@@ -24,5 +24,5 @@ pub use distribution::{
 };
 pub use exposition::{Exposition, negotiate};
 pub use push::{Coding, Push, PushRequest, Series};
-pub use server::{ServerCounters, ServerFigures};
+pub use server::ServerCounters;
 pub use snapshot::{Family, Label, MetricKind, Point, Snapshot, Unit, Value};

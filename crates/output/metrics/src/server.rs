@@ -1,12 +1,18 @@
-//! The metrics of an inference server, in the text form of Prometheus, before and after a run.
+//! The metrics of an inference server, in the text form of Prometheus, at one moment of a run.
 //!
-//! Names are those of vLLM; each series counts for all its labels together, such as several
-//! engines. The text comes from a server: what cannot be read is ignored, and memory is bounded by
-//! the names that are known.
+//! Names are those of vLLM and SGLang; each series counts for all its labels together, such as
+//! several engines. The text comes from a server: what cannot be read is ignored, and memory is
+//! bounded by the names that are known.
 
-/// The sums of a server's counters at one moment.
+use drumfire_measure::{Gauge, InferenceMoment, InferenceRecord};
+use drumfire_units::Nanos;
+
+/// The sums of a server's counters at one moment, and its gauges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ServerCounters {
+    running: Option<f64>,
+    waiting: Option<f64>,
+    kv_cache: Option<f64>,
     ttft: MeanParts,
     gap: MeanParts,
     queries: Option<f64>,
@@ -19,22 +25,6 @@ pub struct ServerCounters {
 struct MeanParts {
     sum: Option<f64>,
     count: Option<f64>,
-}
-
-/// What a server counted during a run. A figure is absent if the server does not have it, or if it
-/// has started again meanwhile.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ServerFigures {
-    /// The mean time from a request's arrival to its first token, in seconds.
-    pub ttft: Option<f64>,
-    /// The mean time between two tokens, in seconds.
-    pub gap: Option<f64>,
-    /// The tokens of prompts that were looked up in the prefix cache.
-    pub queries: Option<f64>,
-    /// Those that were found.
-    pub cached: Option<f64>,
-    /// Requests that were interrupted to make room for others.
-    pub preemptions: Option<f64>,
 }
 
 impl ServerCounters {
@@ -53,21 +43,26 @@ impl ServerCounters {
             };
             let name = series.split(['{', ' ']).next().unwrap_or_default();
             let value = value.parse::<f64>().ok().filter(|value| value.is_finite());
-            let (Some(value), Some(to)) = (value, counters.place(name)) else {
+            let (Some(value), Some((to, over_labels))) = (value, counters.place(name)) else {
                 continue;
             };
-            *to = Some(to.unwrap_or(0.0) + value);
+            *to = Some(match (*to, over_labels) {
+                (None, _) => value,
+                (Some(before), OverLabels::Sum) => before + value,
+                (Some(before), OverLabels::Max) => before.max(value),
+            });
         }
         counters
     }
 
-    fn place(&mut self, name: &str) -> Option<&mut Option<f64>> {
+    /// The place of a series, and how its values of several labels become one.
+    fn place(&mut self, name: &str) -> Option<(&mut Option<f64>, OverLabels)> {
         let (prefix, name) = name.split_once(':')?;
-        if prefix != "vllm" {
+        if !matches!(prefix, "vllm" | "sglang") {
             return None;
         }
         // Counters had other names without `_total`, and the gap another one.
-        Some(match name.strip_suffix("_total").unwrap_or(name) {
+        let to = match name.strip_suffix("_total").unwrap_or(name) {
             "time_to_first_token_seconds_sum" => &mut self.ttft.sum,
             "time_to_first_token_seconds_count" => &mut self.ttft.count,
             "inter_token_latency_seconds_sum" | "time_per_output_token_seconds_sum" => {
@@ -79,31 +74,50 @@ impl ServerCounters {
             "prefix_cache_queries" => &mut self.queries,
             "prefix_cache_hits" => &mut self.cached,
             "num_preemptions" => &mut self.preemptions,
+            "num_requests_running" | "num_running_reqs" => &mut self.running,
+            "num_requests_waiting" | "num_queue_reqs" => &mut self.waiting,
+            "kv_cache_usage_perc" | "gpu_cache_usage_perc" | "token_usage" => {
+                return Some((&mut self.kv_cache, OverLabels::Max));
+            }
             _ => return None,
-        })
+        };
+        Some((to, OverLabels::Sum))
     }
 
-    /// What the server counted since `before`.
+    /// Whether the text had none of the known names.
     #[must_use]
-    pub fn since(&self, before: &Self) -> ServerFigures {
-        let queries = more(self.queries, before.queries);
-        ServerFigures {
-            ttft: mean(&self.ttft, &before.ttft),
-            gap: mean(&self.gap, &before.gap),
-            queries,
-            cached: more(self.cached, before.cached).filter(|_| queries.is_some()),
-            preemptions: more(self.preemptions, before.preemptions),
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The gauges at this time.
+    #[must_use]
+    pub fn moment(&self, at: Nanos) -> InferenceMoment {
+        InferenceMoment {
+            at,
+            reads: 1,
+            running: self.running.map(Gauge::new),
+            waiting: self.waiting.map(Gauge::new),
+            kv_cache: self.kv_cache.map(Gauge::new),
         }
+    }
+
+    /// Writes what the server counted since `before` to a record.
+    pub fn count_since(&self, before: &Self, record: &mut InferenceRecord) {
+        let queries = more(self.queries, before.queries);
+        record.ttft = mean(&self.ttft, &before.ttft);
+        record.gap = mean(&self.gap, &before.gap);
+        record.queries = queries;
+        record.cached = more(self.cached, before.cached).filter(|_| queries.is_some());
+        record.preemptions = more(self.preemptions, before.preemptions);
     }
 }
 
-impl ServerFigures {
-    /// The share of the looked-up tokens that were found in the prefix cache.
-    #[must_use]
-    pub fn cached_share(&self) -> Option<f64> {
-        let queries = self.queries.filter(|queries| *queries > 0.0)?;
-        Some(self.cached? / queries)
-    }
+/// How the values of several labels become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OverLabels {
+    Sum,
+    Max,
 }
 
 /// The increase of a counter; `None` if it is smaller than before.
@@ -130,6 +144,11 @@ vllm:time_to_first_token_seconds_sum{engine=\"0\"} 1.5
 vllm:time_to_first_token_seconds_count{engine=\"0\"} 3
 other:prefix_cache_hits_total 7
 nonsense
+vllm:num_requests_running{engine=\"0\"} 3
+vllm:num_requests_running{engine=\"1\"} 4
+vllm:num_requests_waiting{engine=\"0\"} 0
+vllm:kv_cache_usage_perc{engine=\"0\"} 0.25
+vllm:kv_cache_usage_perc{engine=\"1\"} 0.5
 ";
     const AFTER: &str = "\
 vllm:prefix_cache_queries_total{engine=\"0\"} 1100 1700000000000
@@ -145,7 +164,8 @@ vllm:num_preemptions_total 2
     #[test]
     fn counters_are_summed_over_engines_and_subtracted() {
         let (before, after) = (ServerCounters::parse(BEFORE), ServerCounters::parse(AFTER));
-        let figures = after.since(&before);
+        let mut figures = InferenceRecord::default();
+        after.count_since(&before, &mut figures);
         assert_eq!(
             (figures.queries, figures.cached),
             (Some(1000.0), Some(50.0))
@@ -162,9 +182,27 @@ vllm:num_preemptions_total 2
     }
 
     #[test]
+    fn gauges_are_those_of_all_engines() {
+        let moment = ServerCounters::parse(BEFORE).moment(Nanos(7));
+        assert_eq!((moment.at, moment.reads), (Nanos(7), 1));
+        assert_eq!(moment.running, Some(Gauge::new(7.0)));
+        assert_eq!(moment.waiting, Some(Gauge::new(0.0)));
+        assert_eq!(moment.kv_cache, Some(Gauge::new(0.5)));
+        let sglang = "sglang:num_running_reqs 2\nsglang:token_usage{x=\"y\"} 0.1\n";
+        let moment = ServerCounters::parse(sglang).moment(Nanos::ZERO);
+        assert_eq!(moment.running, Some(Gauge::new(2.0)));
+        assert_eq!(
+            (moment.waiting, moment.kv_cache),
+            (None, Some(Gauge::new(0.1)))
+        );
+        assert!(ServerCounters::parse("other:x 1").is_empty());
+    }
+
+    #[test]
     fn a_server_that_started_again_has_no_figures() {
         let (before, after) = (ServerCounters::parse(AFTER), ServerCounters::parse(BEFORE));
-        let figures = after.since(&before);
+        let mut figures = InferenceRecord::default();
+        after.count_since(&before, &mut figures);
         assert_eq!(
             (figures.queries, figures.cached, figures.cached_share()),
             (None, None, None)

@@ -220,7 +220,7 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
 /// The remedies for outcomes of event streams, language models and WebSockets.
 const fn of_streams(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {
-        Outcome::LlmType => "request an endpoint of the interface that `read` selects",
+        Outcome::LlmType => "check that the URL is an endpoint of the API",
         Outcome::LlmCut => {
             "the server or a proxy ended the stream early; look at its log, and at its timeouts"
         }

@@ -7,12 +7,11 @@
 use crate::failure_history::FailureHistory;
 use crate::moment::{LoadPhase, Moment};
 use crate::notes::Notes;
-use drumfire_engine::Control;
 use drumfire_measure::{IntervalRow, RunEvent, Summary};
 use drumfire_plan::Plan;
 use drumfire_report::progress_line::{Stage, share_done, waiting};
 use drumfire_report::screen::{Backlog, Suspense};
-use drumfire_session::{Redactor, Standing, Steering};
+use drumfire_session::{Redactor, RunContext, Standing, Steering};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -59,8 +58,8 @@ impl Known {
     }
 
     /// Sets the control of a run that begins.
-    pub(crate) fn set_control(&mut self, control: Control) {
-        self.standing.set_control(control);
+    pub(crate) fn set_run(&mut self, run: &RunContext) {
+        self.standing.set_run(run);
     }
 
     /// Sets the address of the run's page in a browser.

@@ -170,7 +170,7 @@ impl Screen {
 
 impl Observer for Screen {
     fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
-        lock(&self.shared).set_control(run.control.clone());
+        lock(&self.shared).set_run(run);
         self.end_requests = run.end_requests.clone();
         self.shown = Some(self.show(run).map_err(SessionError::Thread)?);
         Ok(())

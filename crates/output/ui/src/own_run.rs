@@ -4,13 +4,12 @@
 //! Nothing is drawn under the lock.
 
 use crate::look::Look;
-use drumfire_engine::Control;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_plan::Plan;
 use drumfire_report::Naming;
 use drumfire_report::html::{self, Origin, Part, RunPhase, RunProgress, ToList};
 use drumfire_report::progress_line::Stage;
-use drumfire_session::{Order, Redactor, Standing, Steering};
+use drumfire_session::{Order, Redactor, RunContext, Standing, Steering};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -90,8 +89,8 @@ impl OwnRun {
     }
 
     /// Sets the control of the run that begins.
-    pub(crate) fn set_control(&self, control: Control) {
-        self.lock().standing.set_control(control);
+    pub(crate) fn set_run(&self, run: &RunContext) {
+        self.lock().standing.set_run(run);
     }
 
     /// Observes an event.

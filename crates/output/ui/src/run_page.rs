@@ -51,7 +51,7 @@ impl RunPage {
 
 impl Observer for RunPage {
     fn run_started(&mut self, run: &RunContext) -> Result<(), SessionError> {
-        self.run.set_control(run.control.clone());
+        self.run.set_run(run);
         let address = self.address(&run.info.id);
         self.console.note(&format!("the run's page is {address}"));
         Ok(())

@@ -16,16 +16,16 @@ use crate::vllm_json::VllmJson;
 use crate::{intervals, output, rows, session, store_place, terminal, trust};
 use drumfire_capacity::Finding;
 use drumfire_compare::{Against, Baseline};
-use drumfire_compile::{Host, compile};
+use drumfire_compile::{Host, compile, sends_new_prompts};
 use drumfire_document::form;
-use drumfire_document::{Outputs, Switch};
+use drumfire_document::{Document, Outputs, Switch};
 use drumfire_measure::{RunEvent, Summary, Transcript};
 use drumfire_plan::Plan;
 use drumfire_report::style::Style;
 use drumfire_report::{Naming, RowAnswers, capacity, comparison, show, text};
 use drumfire_session::{
-    IntervalOutputs, IntervalShape, Keeper, Meter, Observer, RequestRowsOutput, ServerMetrics,
-    Session, Shown, Storing,
+    IntervalOutputs, IntervalShape, Keeper, Meter, NewPrompts, Observer, PromptsAre,
+    RequestRowsOutput, ServerMetrics, Session, Shown, Storing,
 };
 use drumfire_ui::{RunPage, Subject};
 use drumfire_units::ByteSize;
@@ -221,6 +221,7 @@ pub(super) struct Observers {
     pub(super) rows: Option<RequestRowsOutput>,
     pub(super) vllm: Option<VllmJson>,
     pub(super) server: Option<ServerMetrics>,
+    pub(super) new_prompts: Option<NewPrompts>,
     pub(super) meter: Option<Meter>,
     pub(super) page: Option<RunPage>,
     pub(super) storing: Option<Storing>,
@@ -256,7 +257,10 @@ impl Observers {
             session = session.observed_beside("vllm", vllm);
         }
         if let Some(server) = self.server {
-            session = session.observed_by(server);
+            session = session.observed_beside("server", server);
+        }
+        if let Some(new_prompts) = self.new_prompts {
+            session = session.observed_by(new_prompts);
         }
         if let Some(baseline) = self.baseline {
             session = session.observed_by(BaselineCheck(baseline));
@@ -286,7 +290,12 @@ pub(super) fn open_observed<'a>(
     let meter = meter(outputs, output)?;
     let vllm = VllmJson::open(&written.document, output.redactor())?;
     let server = outputs.monitoring.metrics_from.as_ref();
-    let server = server.map(ServerMetrics::new).transpose()?;
+    let prompts = match written.document.pools.iter().all(sends_new_prompts) {
+        true => PromptsAre::New,
+        false => PromptsAre::Repeated,
+    };
+    let server = server.map(|url| ServerMetrics::new(url, prompts));
+    let server = server.transpose()?;
     let storing = store_place::storing(flags, written)?;
     let answers = match plan.reads_answers() {
         true => RowAnswers::With,
@@ -314,11 +323,18 @@ pub(super) fn open_observed<'a>(
         rows,
         vllm,
         server,
+        new_prompts: new_prompts(&written.document),
         meter,
         storing,
         baseline: destinations.baseline().cloned(),
     };
     Ok((session, observers))
+}
+
+/// The observer that judges whether new prompts were new, if a pool sends such prompts.
+pub(super) fn new_prompts(document: &Document) -> Option<NewPrompts> {
+    let pools = document.pools.iter();
+    NewPrompts::new(pools.map(sends_new_prompts).collect())
 }
 
 /// The metrics that the outputs require.

@@ -97,6 +97,7 @@ fn go_on(
         rows: None,
         vllm: None,
         server: None,
+        new_prompts: results::new_prompts(&draft.document),
         meter,
         storing: Some(Storing::resumed(directory, record)),
         // The baseline was checked above.

@@ -36,7 +36,7 @@ fn llm(server: &Serve, line: &str) -> Report {
     load_of(Process::start(&mut command))
 }
 
-fn run_in(folder: &Folder, args: &[&str]) -> Run {
+fn run_in(folder: &Folder, args: &[impl AsRef<std::ffi::OsStr>]) -> Run {
     let mut command = drumfire(args);
     Process::start(command.current_dir(folder.path())).finish(LIMIT)
 }
@@ -161,6 +161,152 @@ fn the_ideal_cache_of_a_trace_is_that_of_a_server() {
         refused
             .stderr
             .contains("can't read the metrics of http://127.0.0.1:1")
+    );
+}
+
+/// A plan that sends its prompts again meets the cache of its first run. Figures of a warm cache are
+/// not those of new prompts, whether the answers or the server's counters report it.
+#[test]
+fn new_prompts_from_a_cache_make_a_run_suspect() {
+    let folder = Folder::new();
+    for (usage, doubt) in [
+        (
+            "last",
+            "new prompts' tokens in its prefix cache, 32 of each prompt",
+        ),
+        ("none", "% of the new prompts' tokens in its prefix cache"),
+    ] {
+        let server = Serve::new(&format!("{MOCK} 100000 --usage {usage}"));
+        let line = format!("llm -m m --input 32 --output 2 -n 10 {}", server.url);
+        let printed = run_in(&folder, &words(&format!("{line} --print-plan")));
+        // The nonce is that of a stored plan.
+        let plan = format!("{}generator: {{ nonce: 7 }}\n", printed.stdout);
+        folder.write("again.yaml", &plan);
+        let from = format!("--metrics-from {}", server.url);
+        for (code, json) in [(0, "first.json"), (3, "second.json")] {
+            let line = format!("run again.yaml --strict --no-store -q {from} --json {json}");
+            let run = run_in(&folder, &words(&line));
+            assert_eq!(
+                run.code,
+                Some(code),
+                "{usage}: {}{}",
+                run.stdout,
+                run.stderr
+            );
+        }
+        let text = std::fs::read_to_string(folder.path().join("second.json")).unwrap();
+        let second: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(second["verdict"]["validity"], "suspect", "{usage}");
+        assert!(
+            second["verdict"]["reasons"].to_string().contains(doubt),
+            "{usage}: {text}"
+        );
+        // What is repeated on purpose is no reason for doubt.
+        let line = format!("{line} --same-prompts --strict --no-store");
+        let repeated = run_in(&folder, &words(&line));
+        let repeated = match repeated.code {
+            Some(0) => run_in(&folder, &words(&line)),
+            _ => repeated,
+        };
+        assert_eq!(
+            repeated.code,
+            Some(0),
+            "{}{}",
+            repeated.stdout,
+            repeated.stderr
+        );
+    }
+}
+
+/// Users took a wait in the client for a slow server: the report has the start of `ttft`, and the
+/// share that was waiting.
+#[test]
+fn the_report_has_the_start_of_ttft_and_the_wait_in_it() {
+    let folder = Folder::new();
+    let server = Serve::new("--llm --ttft 100ms --itl 0ms");
+    // Six requests are due within a few milliseconds, and one is sent at a time.
+    let line = format!(
+        "llm -m m --output 1 -r 1000/s -n 6 -c 1 --no-store --explain --json r.json {}",
+        server.url
+    );
+    let run = run_in(&folder, &words(&line));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let start = "ttft counts from when a request was due; on average, ";
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("{text}"));
+    let (share, rest) = rest.split_once(" % of it passed before").unwrap();
+    // Each request waits for those before it: 2.5 of 3.5 service times on average.
+    let share: f64 = share.parse().unwrap();
+    assert!(
+        (50.0..90.0).contains(&share) && rest.contains("Waiting is time"),
+        "{text}"
+    );
+    let json = std::fs::read_to_string(folder.path().join("r.json")).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let mean = |of: &Value| of["mean"].as_f64().unwrap();
+    let (ttft, sent) = (
+        mean(&json["llm"]["ttft"]),
+        mean(&json["llm"]["ttft_service"]),
+    );
+    let computed = (1.0 - sent / ttft) * 100.0;
+    assert!((computed - share).abs() < 0.1, "{computed} {share}");
+}
+
+/// Failures have times of their own, which are never 0, and are in no time of an answer.
+#[test]
+fn failures_have_times_of_their_own() {
+    let server = Serve::new("--delay 20ms --status 503");
+    let report = llm(&server, "-m m -c 2 -n 8");
+    let what = format!("{:#}", report.short());
+    assert_eq!(
+        (report.n("requests.failed"), report.n("llm.ttft.count")),
+        (8, 0),
+        "{what}"
+    );
+    assert_eq!(report.n("latency.failed.count"), 8, "{what}");
+    assert!(report.n("latency.failed.min") >= 20_000_000, "{what}");
+    assert_eq!(report.n("latency.service_time.count"), 0, "{what}");
+}
+
+/// Users with think times are rarely all in flight, and the report has both numbers.
+#[test]
+fn requests_in_flight_are_fewer_than_users_that_think() {
+    let server = Serve::new("--llm --ttft 20ms --itl 0ms");
+    let report = llm(&server, "-m m --output 1 -c 8 -n 32 --think-time 180ms");
+    let what = format!("{:#}", report.short());
+    // A user is in flight for at least 20 of 200 ms, or longer on a busy machine.
+    let mean = report.at("llm.in_flight_mean").as_f64().unwrap();
+    let (sum, span) = (
+        report.n("latency.service_time.mean") as f64 * 32.0,
+        report.n("run.duration_ns") as f64,
+    );
+    assert!((mean - sum / span).abs() < 0.01 && mean < 8.0, "{what}");
+}
+
+/// The gauges of the server are read during the run.
+#[test]
+fn the_queue_of_a_server_is_shown_over_time() {
+    let server = Serve::new("--llm --ttft 0ms --itl 20ms --capacity 2");
+    let line = format!(
+        "-m m --output 50 -c 6 -n 12 --interval 500ms --metrics-from {}",
+        server.url
+    );
+    let report = llm(&server, &line);
+    let what = format!("{:#}", report.at("inference"));
+    assert!(report.n("inference.reads") >= 2, "{what}");
+    assert_eq!(report.n("inference.failed_reads"), 0, "{what}");
+    // Two of six requests run at a time, and the others wait in the server.
+    let max = |gauge: &str| report.at(&format!("inference.gauges.{gauge}.max")).as_f64();
+    assert_eq!(
+        (max("running"), max("waiting")),
+        (Some(2.0), Some(4.0)),
+        "{what}"
+    );
+    let moments = report.at("inference.moments").as_array().unwrap();
+    assert_eq!(moments.len() as u64, report.n("inference.reads"), "{what}");
+    assert!(
+        report.at("inference.ttft_mean_ns").as_f64() > Some(0.0),
+        "{what}"
     );
 }
 
@@ -330,6 +476,7 @@ fn tools_are_answered_and_the_model_is_asked_again() {
             "messages",
             r#"[{"name":"find","input_schema":{"type":"object"}}]"#,
         ),
+        ("responses", r#"[{"type":"function","name":"find"}]"#),
     ] {
         let folder = Folder::new();
         let file = folder.write("tools.json", tool);

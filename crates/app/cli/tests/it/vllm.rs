@@ -245,9 +245,9 @@ fn requests_beside_the_load_are_sent_and_counted_apart() {
     );
     let rows = labels(&run.stdout);
     let at = |label: &str| rows.iter().position(|row| *row == label);
-    let place = at("Probe requests completed:");
+    let place = at("Probe requests completed");
     assert!(
-        place.is_some() && place < at("Mean TTFT (ms):"),
+        place.is_some() && place < at("Mean TTFT (ms)"),
         "{}",
         run.stdout
     );
@@ -266,7 +266,7 @@ fn a_server_that_is_not_ready_gets_no_load() {
         &format!("{line} --ready-check-timeout-sec 1"),
     );
     assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
-    let why = "the setup failed at `POST /v1/completions`";
+    let why = "the setup failed at";
     assert!(
         run.stderr.contains(why) && run.stderr.contains("503"),
         "{}",

@@ -97,7 +97,7 @@ table! {
             Flag::new(Group::Output, "--metrics-linger <TIME>",
                 "After the run, serve the metrics until they are scraped, for at most this time").on(On::RUNS);
         metrics_from: Option<Text> =
-            "URL of the metrics of an inference server, such as `http://HOST:8000/metrics`, which are read before and after the load; notes of the report have what vLLM counted meanwhile",
+            "URL of the metrics of an inference server, such as `http://HOST:8000/metrics`, which are read before, during and after the load; the report has its queue, its KV cache and its own times",
             Flag::new(Group::Output, "--metrics-from <URL>",
                 "Read the server's own metrics before and after the load, and note what vLLM counted, such as hits of its prefix cache").on(On::LLM.and(On::RUN));
         ui: Option<Text> =

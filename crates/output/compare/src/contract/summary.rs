@@ -52,6 +52,9 @@ pub struct Document {
     /// Answers of language models; absent if no response was read as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<Llm>,
+    /// What an inference server reported about itself; absent if its metrics were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inference: Option<Inference>,
     /// The number of responses with each status: the three digits of HTTP, or the name of gRPC.
     pub status: BTreeMap<String, u64>,
     /// Failures, most frequent first. The number of entries is bounded; their counts add up to
@@ -558,6 +561,13 @@ pub struct Llm {
     pub speed: LlmSpeed,
     /// The limits of good answers that thresholds contain, with the number of answers within them.
     pub goodput: Vec<LlmGoodput>,
+    /// The mean number of requests in flight over the measured span; absent for steps, and if
+    /// requests failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_mean: Option<f64>,
+    /// The maximum number of requests in flight at the end of an interval; absent for steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_max: Option<u64>,
 }
 
 /// Numbers of tokens, over all answers.
@@ -596,6 +606,58 @@ pub struct LlmSpeed {
     pub p90: Option<f64>,
     /// The maximum.
     pub max: Option<f64>,
+}
+
+/// What an inference server reported about itself during the run (`--metrics-from`). A figure that
+/// the server does not have is `null`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Inference {
+    /// The server.
+    pub server: String,
+    /// How often its metrics were read during the load.
+    pub reads: u64,
+    /// Reads that failed.
+    pub failed_reads: u64,
+    /// The mean time from a request's arrival at the server to its first token.
+    pub ttft_mean_ns: Option<f64>,
+    /// The mean time between two tokens.
+    pub gap_mean_ns: Option<f64>,
+    /// The share of the prompts' tokens that the server had in its prefix cache.
+    pub cached_share: Option<f64>,
+    /// Requests that the server interrupted to make room for others.
+    pub preemptions: Option<f64>,
+    /// The gauges over the whole run; `null` if they were never read.
+    pub gauges: Option<InferenceGauges>,
+    /// The gauges over time, each entry of one read or of several.
+    pub moments: Vec<InferenceGauges>,
+}
+
+/// The gauges of an inference server over a span.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct InferenceGauges {
+    /// The time of the last read, from the run's start.
+    pub at_ns: u64,
+    /// The number of reads.
+    pub reads: u64,
+    /// The requests that the server worked on.
+    pub running: Option<Gauge>,
+    /// The requests that waited in the server.
+    pub waiting: Option<Gauge>,
+    /// The used share of the cache for keys and values, from 0 to 1; with several engines, of the
+    /// fullest.
+    pub kv_cache: Option<Gauge>,
+}
+
+/// The values of a gauge over a span.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Gauge {
+    /// The mean over the reads.
+    pub mean: f64,
+    /// The maximum.
+    pub max: f64,
 }
 
 /// Limits of good answers, and the answers within them.

@@ -20,15 +20,16 @@ use crate::step_name::StepName;
 use crate::style::Unicode;
 use drumfire_compare::contract::summary::{
     AchievedRate, Bound, Bytes, Came, Departures, Document, Ended, Error, FailedBody, FailedStep,
-    Failure, Generator, HeldBack, Iterations, Latency, Llm, LlmGoodput, LlmSpeed, LlmTokens, Load,
-    Messages, Pool, Rate, Requests, Run, Scenario, Slow, Stamps, Step, StepLatency, StepRequests,
-    Target, Threshold, Verdict, Waits, Warmup, WarmupEnd,
+    Failure, Gauge, Generator, HeldBack, Inference, InferenceGauges, Iterations, Latency, Llm,
+    LlmGoodput, LlmSpeed, LlmTokens, Load, Messages, Pool, Rate, Requests, Run, Scenario, Slow,
+    Stamps, Step, StepLatency, StepRequests, Target, Threshold, Verdict, Waits, Warmup, WarmupEnd,
 };
 use drumfire_compare::contract::{Named, PlanTexts, SUMMARY_SCHEMA, Texts};
 use drumfire_compare::plan_facts;
 use drumfire_measure::{
-    Certainty, Counts, Figures, GeneratorHealth, Leniency, LlmFigures, LoadAnswer, Outcome,
-    OutcomeCounts, PoolInfo, Reason, RunInfo, Settling, Summary, TargetAnswer, status_name,
+    Certainty, Counts, Figures, GeneratorHealth, InferenceMoment, InferenceRecord, Leniency,
+    LlmFigures, LoadAnswer, Outcome, OutcomeCounts, PoolInfo, Reason, RunInfo, Settling, Summary,
+    TargetAnswer, status_name,
 };
 use drumfire_plan::{EventClass, Finish, LlmError};
 use drumfire_units::Nanos;
@@ -54,9 +55,12 @@ pub(super) fn document(summary: &Summary) -> Document {
         messages: Some(&total.messages)
             .filter(|messages| messages.any())
             .map(messages),
-        llm: total
-            .llm()
-            .map(|of| llm(of, &total.counts, total.outcomes(), summary)),
+        llm: total.llm().map(|of| Llm {
+            in_flight_mean: summary.in_flight_mean().map(finite),
+            in_flight_max: Some(summary.in_flight_max()),
+            ..llm(of, &total.counts, total.outcomes(), summary)
+        }),
+        inference: summary.inference.as_deref().map(inference),
         status: statuses(total.status()),
         errors: errors(total),
         failures: failures(summary),
@@ -295,6 +299,8 @@ fn llm(of: &LlmFigures, counts: &Counts, outcomes: &OutcomeCounts, summary: &Sum
         stall: distribution(&of.stall),
         speed: llm_speed(of),
         goodput: llm_goodput(of, counts, summary),
+        in_flight_mean: None,
+        in_flight_max: None,
     }
 }
 
@@ -327,6 +333,36 @@ fn llm_speed(of: &LlmFigures) -> LlmSpeed {
         p50: speed(0.5),
         p90: speed(0.9),
         max: speed(1.0),
+    }
+}
+
+/// What an inference server reported about itself.
+fn inference(of: &InferenceRecord) -> Inference {
+    let ns = |seconds: f64| finite(seconds * 1e9);
+    Inference {
+        server: secret::url(&of.server),
+        reads: of.reads,
+        failed_reads: of.failed_reads,
+        ttft_mean_ns: of.ttft.map(ns),
+        gap_mean_ns: of.gap.map(ns),
+        cached_share: of.cached_share().map(finite),
+        preemptions: of.preemptions.map(finite),
+        gauges: of.whole().map(gauges),
+        moments: of.moments.iter().copied().map(gauges).collect(),
+    }
+}
+
+fn gauges(of: InferenceMoment) -> InferenceGauges {
+    let gauge = |of: drumfire_measure::Gauge| Gauge {
+        mean: finite(of.mean),
+        max: finite(of.max),
+    };
+    InferenceGauges {
+        at_ns: of.at.0,
+        reads: of.reads,
+        running: of.running.map(gauge),
+        waiting: of.waiting.map(gauge),
+        kv_cache: of.kv_cache.map(gauge),
     }
 }
 

@@ -6,7 +6,7 @@
 use super::requests::are_events;
 use super::{Body, Cell, Column, Facts, Grid, PageExtent, Section, unseen};
 use crate::line::Ink;
-use crate::quantity::{count, counted, enumerated, latency_f64};
+use crate::quantity::{count, counted, enumerated, latency_f64, share_of};
 use crate::style::Unicode;
 use drumfire_measure::{Histogram, LatencyKind, LlmFigures, Model, Summary, count_needed};
 use drumfire_units::Nanos;
@@ -20,6 +20,9 @@ const QUANTILES: [(&str, f64, u8); 5] = [
     ("p99", 0.99, 0),
     ("p99.9", 0.999, 1),
 ];
+
+/// The share of the time to the first token from which the wait before the request is mentioned.
+const SHOWN_WAIT: f64 = 0.01;
 
 /// The table, and remarks on its marks. A run without samples has a sentence instead.
 pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
@@ -164,6 +167,9 @@ fn remarks(summary: &Summary, quantiles: &[(&str, f64, u8)]) -> Vec<String> {
         };
         remarks.push(hidden.to_owned());
     }
+    if let Some(llm) = summary.total.llm() {
+        remarks.extend(start_of_ttft(llm, summary.model()));
+    }
     let unsupported = quantiles
         .iter()
         .filter(|(_, q, _)| main.quantile(*q).is_none());
@@ -195,4 +201,25 @@ fn remarks(summary: &Summary, quantiles: &[(&str, f64, u8)]) -> Vec<String> {
         ));
     }
     remarks
+}
+
+/// The start from which the time to the first token counts, and the share of it that a request
+/// waited before it was sent.
+fn start_of_ttft(llm: &LlmFigures, model: Model) -> Option<String> {
+    let (ttft, service) = (llm.ttft.mean(), llm.ttft_service.mean());
+    if llm.ttft.count() == 0 {
+        return None;
+    }
+    if model == Model::Closed {
+        return Some("ttft counts from the first write of a request.".to_owned());
+    }
+    let waited = 1.0 - service / ttft.max(1.0);
+    let share = match waited >= SHOWN_WAIT {
+        true => format!(
+            "; on average, {} of it passed before the request was sent",
+            share_of(waited)
+        ),
+        false => String::new(),
+    };
+    Some(format!("ttft counts from when a request was due{share}."))
 }

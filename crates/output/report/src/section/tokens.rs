@@ -4,7 +4,7 @@ use super::{Body, Cell, Column, Facts, Grid, PageExtent, Section};
 use crate::line::Ink;
 use crate::quantity::{count, counted, rate, share, tokens_per_s};
 use crate::step_name::StepName;
-use drumfire_measure::{LlmFigures, Summary};
+use drumfire_measure::{Gauge, InferenceRecord, LlmFigures, Summary};
 use drumfire_plan::{EventClass, Finish, Slo, Threshold};
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
@@ -22,6 +22,9 @@ pub(super) fn section(summary: &Summary, _: &PageExtent) -> Option<Section> {
         Body::Facts(Facts::items("Tokens", tokens(llm))),
         Body::Facts(Facts::items("Speed", speed(summary, llm))),
     ];
+    if let Some(record) = summary.inference.as_deref() {
+        bodies.push(Body::Facts(Facts::items("Server", server(record))));
+    }
     let slos = Threshold::slos(&summary.info.thresholds);
     let goodput = slos.iter().enumerate();
     bodies.extend(goodput.map(|(number, slo)| {
@@ -88,7 +91,49 @@ fn speed(summary: &Summary, llm: &LlmFigures) -> Vec<Cell> {
             tokens_per_s(speed)
         )))
     }));
+    if let Some(mean) = summary.in_flight_mean() {
+        items.push(Cell::new(format!("{} in flight (mean)", few(mean))));
+    }
+    // Half of the answers, or more, have no time between their tokens.
+    if llm.tpot.quantile(0.5) == Some(Nanos::ZERO) {
+        let text = "an answer\u{2019}s speed is unknown: its tokens came in one read";
+        items.push(Cell::new(text).inked(Ink::Warn));
+    }
     items
+}
+
+/// A mean number of requests.
+fn few(mean: f64) -> String {
+    match mean {
+        0.0..10.0 => format!("{mean:.1}"),
+        _ => count(mean.round() as u64),
+    }
+}
+
+/// The gauges of the inference server over the run.
+fn server(record: &InferenceRecord) -> Vec<Cell> {
+    let whole = record.whole().unwrap_or_default();
+    let requests = |gauge: Option<Gauge>, what: &str| {
+        let gauge = gauge?;
+        let (mean, max) = (few(gauge.mean), count(gauge.max.max(0.0) as u64));
+        Some(Cell::new(format!("{mean} {what} (at most {max})")))
+    };
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let cache = whole.kv_cache.map(|gauge| {
+        let (mean, max) = (percent(gauge.mean), percent(gauge.max));
+        Cell::new(format!("KV cache {mean} (at most {max})"))
+    });
+    let failed = (record.failed_reads > 0).then(|| {
+        let text = format!("{} failed", counted(record.failed_reads, "read"));
+        Cell::new(text).inked(Ink::Warn)
+    });
+    let items = [
+        requests(whole.running, "running"),
+        requests(whole.waiting, "waiting"),
+        cache,
+        failed,
+    ];
+    items.into_iter().flatten().collect()
 }
 
 /// The good answers by one rule.
