@@ -238,9 +238,9 @@ const fn of_streams(outcome: Outcome) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Naming, against, by_flags, remedy, remedy_beside};
+    use super::{Naming, against, by_flags, remedy, remedy_beside, words};
     use drumfire_document::flags::plan_setting;
-    use drumfire_measure::{Cause, Outcome};
+    use drumfire_measure::{Cause, Outcome, Remedy};
 
     #[test]
     fn remedies_of_a_plan_name_its_keys() {
