@@ -33,7 +33,7 @@ find "$book/src" -name '*.md' -exec sed -i 's|\(](\([^)]*/\)\?\)README\.md|\1ind
 cat >"$book/book.toml" <<'TOML'
 [book]
 title = "drumfire"
-description = "Load-test HTTP and gRPC services at an exact rate"
+description = "Load-test HTTP, gRPC, WebSocket and LLM services at an exact rate"
 src = "src"
 [build]
 build-dir = "html"

@@ -38,7 +38,7 @@ export DRUMFIRE_VERSION SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 version=${DRUMFIRE_VERSION%% *}
 maintainer=${DRUMFIRE_MAINTAINER:-The drumfire authors}
-summary='Load-test HTTP and gRPC services at an exact rate'
+summary='Load-test HTTP, gRPC, WebSocket and LLM services at an exact rate'
 
 # The names that a program answers to in the place of another tool.
 dialects=(ghz go-wrk k6 pandora slow_cooker vllm)

@@ -93,7 +93,7 @@ mkdir -m 1777 "$work/root/tmp"
 layer "$work/root"
 
 cat >"$work/config" <<JSON
-{"created":"$created","architecture":"$architecture","os":"linux","config":{"User":"$user:$user","Entrypoint":["/bin/drumfire"],"Cmd":["--help"],"Env":["PATH=/bin"],"WorkingDir":"/tmp","StopSignal":"SIGINT","Labels":{"org.opencontainers.image.title":"drumfire","org.opencontainers.image.description":"Load generator for HTTP and gRPC services","org.opencontainers.image.licenses":"Apache-2.0 OR MIT","org.opencontainers.image.version":"$version","org.opencontainers.image.revision":"$revision"}},"rootfs":{"type":"layers","diff_ids":[$(joined "${unpacked[@]}")]}}
+{"created":"$created","architecture":"$architecture","os":"linux","config":{"User":"$user:$user","Entrypoint":["/bin/drumfire"],"Cmd":["--help"],"Env":["PATH=/bin"],"WorkingDir":"/tmp","StopSignal":"SIGINT","Labels":{"org.opencontainers.image.title":"drumfire","org.opencontainers.image.description":"Load generator for HTTP, gRPC, WebSocket and LLM services","org.opencontainers.image.licenses":"Apache-2.0 OR MIT","org.opencontainers.image.version":"$version","org.opencontainers.image.revision":"$revision"}},"rootfs":{"type":"layers","diff_ids":[$(joined "${unpacked[@]}")]}}
 JSON
 config=$(blob "$work/config" application/vnd.oci.image.config.v1+json)
 cat >"$work/manifest" <<JSON

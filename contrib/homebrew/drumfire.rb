@@ -1,7 +1,7 @@
 # The Homebrew formula: builds the program from the sources of a release. `tools/make-dist.sh formula
 # URL` fills in the URL, version and checksum of a release and writes the result to target/dist.
 class Drumfire < Formula
-  desc "Load tester for HTTP and gRPC services that sends at an exact rate"
+  desc "Load tester for HTTP, gRPC, WebSocket and LLM services at an exact rate"
   homepage "@URL@"
   url "@URL@/@SOURCE@"
   version "@VERSION@"
