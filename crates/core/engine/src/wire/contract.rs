@@ -1,7 +1,8 @@
 //! The contract of a wire: its queries and its verbs.
 //!
-//! The defaults fit a protocol without the feature in question: a client that does not wait for a
-//! greeting, a server without limits, requests that are written when they are submitted.
+//! The defaults fit a protocol without the feature in question: one exchange at a time, a client that
+//! does not wait for a greeting, a server without limits, requests that are written when they are
+//! submitted.
 //!
 //! A query changes nothing and may be called at any time, even after the wire's last event. A verb
 //! may end exchanges, each with exactly one last event. The verb clears the entry of such an
@@ -28,7 +29,10 @@ pub(crate) trait WireProtocol {
     }
 
     /// Whether the connection has room for another exchange now.
-    fn has_room(&self) -> bool;
+    #[inline]
+    fn has_room(&self) -> bool {
+        self.is_idle()
+    }
 
     /// Whether the server may have closed the connection already because it was idle for long.
     #[inline]
@@ -78,7 +82,9 @@ pub(crate) trait WireProtocol {
 
     /// Stops the connection from taking further exchanges. Returns whether it can be closed at
     /// once.
-    fn take_no_more(&mut self) -> bool;
+    fn take_no_more(&mut self) -> bool {
+        self.is_idle()
+    }
 
     /// Restarts the measurement of silence now. Returns the time of the first
     /// [`Self::handle_timeout`].

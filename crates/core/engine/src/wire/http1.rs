@@ -75,11 +75,6 @@ impl Http1 {
 
 impl WireProtocol for Http1 {
     #[inline]
-    fn has_room(&self) -> bool {
-        self.exchange.is_none()
-    }
-
-    #[inline]
     fn is_stale(&self, now: Nanos) -> bool {
         self.hint.is_stale(now - self.since)
     }
@@ -103,10 +98,6 @@ impl WireProtocol for Http1 {
             Some(_) => self.sending.outgoing(),
             None => Outgoing::Nothing,
         }
-    }
-
-    fn take_no_more(&mut self) -> bool {
-        self.exchange.is_none()
     }
 
     fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos {
@@ -198,10 +189,7 @@ impl WireProtocol for Http1 {
         now: Nanos,
     ) -> Expiry {
         let Some(id) = self.exchange else {
-            return match patience.idle_at(self.since) {
-                Some(at) if at <= now => Expiry::Idle,
-                at => Expiry::Until(at.unwrap_or(Nanos::MAX)),
-            };
+            return patience.expiry(self.since, now);
         };
         if self.sending.patient_until() <= now {
             self.sending.send_body(port, id, handler, now);

@@ -4,6 +4,7 @@
 //! the same settings as the lane it comes from. Settings that only lead to a time or a decision are
 //! private.
 
+use super::answers::Expiry;
 use super::port::Input;
 use crate::limits::{
     BACKOFF_MIN, DOUBT_MAX, EVENT_BYTES, LOOK_UP_AGAIN, LOOK_UP_LEAST, SHOWN_BYTES,
@@ -225,6 +226,14 @@ impl Patience {
     /// `None` for never.
     pub(crate) fn idle_at(self, last: Nanos) -> Option<Nanos> {
         self.idle.map(|idle| last + idle)
+    }
+
+    /// What is due now on a connection that was last used at `last`.
+    pub(super) fn expiry(self, last: Nanos, now: Nanos) -> Expiry {
+        match self.idle_at(last) {
+            Some(at) if at <= now => Expiry::Idle,
+            at => Expiry::Until(at.unwrap_or(Nanos::MAX)),
+        }
     }
 }
 

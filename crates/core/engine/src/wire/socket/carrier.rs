@@ -13,7 +13,7 @@ use drumfire_net::{Io, IoError};
 
 /// What carries the frames.
 #[derive(Debug)]
-pub(super) enum Carrier {
+pub(super) enum SocketCarrier {
     /// The connection, after the 101 of HTTP/1.1.
     Connection,
     /// A stream.
@@ -53,7 +53,7 @@ pub(super) struct Piece<'a> {
     pub(super) came: Came<'a>,
 }
 
-impl Carrier {
+impl SocketCarrier {
     /// Sends bytes of frames. Returns the number of bytes that were taken.
     pub(super) fn send<I: Io>(
         &mut self,

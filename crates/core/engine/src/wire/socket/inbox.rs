@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 /// Messages in the order of their arrival, within a limit.
 #[derive(Debug, Default)]
-pub(super) struct Inbox {
+pub(super) struct SocketInbox {
     messages: VecDeque<Kept>,
     /// The payload bytes of all messages.
     bytes: usize,
@@ -25,7 +25,7 @@ pub(super) struct Kept {
     pub(super) leniencies: Leniencies,
 }
 
-impl Inbox {
+impl SocketInbox {
     /// Keeps a message, unless the inbox is full.
     pub(super) fn push(&mut self, message: &SocketMessage<'_>) {
         let bytes = self.bytes + message.payload.len();
