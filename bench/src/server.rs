@@ -62,7 +62,7 @@ pub struct Server {
     kind: Kind,
     scheme: Encryption,
     address: SocketAddrV4,
-    folder: ServerFolder,
+    folder: BenchFolder,
 }
 
 impl Server {
@@ -72,7 +72,7 @@ impl Server {
     /// If it is not installed or does not listen in time.
     pub fn start(kind: Kind, scheme: Encryption, programs: &Programs) -> Result<Self> {
         let address = free_address(Ipv4Addr::LOCALHOST)?;
-        let folder = ServerFolder::new(address)?;
+        let folder = BenchFolder::new(address)?;
         let command = match kind {
             Kind::Answer => {
                 let mut command = pinned(SERVER_CORE, &programs.answer);
@@ -108,7 +108,7 @@ impl Server {
         let address = free_address(ip)?;
         let mut command = serve(programs, address);
         command.args(flags);
-        let folder = ServerFolder::new(address)?;
+        let folder = BenchFolder::new(address)?;
         Self::spawn(Kind::Serve, Encryption::Plain, address, folder, command)
     }
 
@@ -116,7 +116,7 @@ impl Server {
         kind: Kind,
         scheme: Encryption,
         address: SocketAddrV4,
-        folder: ServerFolder,
+        folder: BenchFolder,
         mut command: Command,
     ) -> Result<Self> {
         command.stdin(Stdio::null());
@@ -273,9 +273,9 @@ fn free_address(ip: Ipv4Addr) -> Result<SocketAddrV4> {
 
 /// A folder for a server's files, removed with its guard.
 #[derive(Debug)]
-struct ServerFolder(PathBuf);
+struct BenchFolder(PathBuf);
 
-impl ServerFolder {
+impl BenchFolder {
     fn new(address: SocketAddrV4) -> Result<Self> {
         let (ip, port) = (address.ip(), address.port());
         let name = format!("drumfire-bench-{}-{ip}-{port}", std::process::id());
@@ -285,7 +285,7 @@ impl ServerFolder {
     }
 }
 
-impl Drop for ServerFolder {
+impl Drop for BenchFolder {
     fn drop(&mut self) {
         // A folder left in the temporary directory does no harm.
         let _left_over = fs::remove_dir_all(&self.0);
@@ -297,7 +297,7 @@ fn installed(program: Option<&PathBuf>, kind: Kind) -> Result<&PathBuf> {
 }
 
 /// nghttpd without TLS, with a body of 100 bytes at `/`.
-fn nghttpd(programs: &Programs, folder: &ServerFolder, port: u16) -> Result<Command> {
+fn nghttpd(programs: &Programs, folder: &BenchFolder, port: u16) -> Result<Command> {
     let mut command = pinned(
         SERVER_CORE,
         installed(programs.nghttpd.as_ref(), Kind::Nghttpd)?,
@@ -328,7 +328,7 @@ fn on_core(core: u32, command: &Command) -> Command {
 
 fn nginx(
     programs: &Programs,
-    folder: &ServerFolder,
+    folder: &BenchFolder,
     address: SocketAddrV4,
     scheme: Encryption,
 ) -> Result<Command> {
@@ -378,7 +378,7 @@ fn nginx(
 }
 
 /// Creates a self-signed certificate that is valid for a day.
-fn certificate(folder: &ServerFolder) -> Result<()> {
+fn certificate(folder: &BenchFolder) -> Result<()> {
     let mut command = Command::new("openssl");
     command.args("req -x509 -nodes -days 1 -subj /CN=localhost".split(' '));
     command.args("-newkey ec -pkeyopt ec_paramgen_curve:P-256".split(' '));

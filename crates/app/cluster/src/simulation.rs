@@ -119,7 +119,7 @@ enum Ordeal {
 }
 
 /// An agent with its process: the run of its share, its clock, its faults.
-struct AgentProcess {
+struct SimulatedAgent {
     machine: Agent,
     name: String,
     key: AgentKey,
@@ -176,13 +176,13 @@ struct ClusterWorld {
     /// The number of agents that the run needs; a further one waits.
     wanted: usize,
     conductors: Vec<Conductor>,
-    processes: Vec<AgentProcess>,
+    processes: Vec<SimulatedAgent>,
     lost_at: BTreeMap<usize, Nanos>,
     /// The alteration of one agent's reports.
     alteration: Option<Alteration>,
 }
 
-impl AgentProcess {
+impl SimulatedAgent {
     fn new(name: String, key: AgentKey, epoch: Nanos) -> Self {
         let facts = MachineFacts {
             cores: 2,
@@ -222,7 +222,7 @@ impl ClusterWorld {
         let processes = (0..count + spare).map(|n| {
             let epoch = Nanos(random.bits() % 1_000_000_000);
             let key = AgentKey::new([n as u8; 16]);
-            AgentProcess::new(format!("agent-{n}"), key, epoch)
+            SimulatedAgent::new(format!("agent-{n}"), key, epoch)
         });
         let processes = processes.collect();
         Self {
@@ -248,7 +248,7 @@ impl ClusterWorld {
     }
 
     /// The process of an agent, to which the faults apply.
-    fn process(&self, index: usize) -> &AgentProcess {
+    fn process(&self, index: usize) -> &SimulatedAgent {
         &self.processes[self.processes[index].host.unwrap_or(index)]
     }
 
@@ -469,9 +469,9 @@ impl ClusterWorld {
                     // The process's clock is younger than the run.
                     let epoch = self.now - CLOCK_AGE;
                     let (host, key) = (Some(index), process.key);
-                    self.processes.push(AgentProcess {
+                    self.processes.push(SimulatedAgent {
                         host,
-                        ..AgentProcess::new(name, key, epoch)
+                        ..SimulatedAgent::new(name, key, epoch)
                     });
                 }
                 AgentAction::Lease(until) => {
@@ -514,7 +514,7 @@ impl ClusterWorld {
     }
 
     /// The agent of a place, by its name.
-    fn process_of(&self, place: usize) -> Option<&AgentProcess> {
+    fn process_of(&self, place: usize) -> Option<&SimulatedAgent> {
         let name = &self.coordinator().places()[place].agent;
         let mut named = self.processes.iter().filter(|it| it.name == *name);
         named.next()
@@ -532,7 +532,7 @@ impl ClusterWorld {
                 is_gathering || is_gone || matches!(seen.over, Some(Err(_))),
                 "seed {seed}: it has no end"
             );
-            let sent = |process: &AgentProcess| process.sent_at == Nanos::ZERO;
+            let sent = |process: &SimulatedAgent| process.sent_at == Nanos::ZERO;
             assert!(
                 self.processes.iter().all(sent),
                 "seed {seed}: no load was sent"
@@ -659,7 +659,8 @@ impl ClusterWorld {
 
     /// Checks that a waiting agent takes over a lost share before any other agent gets more shares.
     fn check_spare(&self, seed: u64) -> bool {
-        let has_waited = |process: &AgentProcess| process.host.is_none() && process.left.is_none();
+        let has_waited =
+            |process: &SimulatedAgent| process.host.is_none() && process.left.is_none();
         let waits = self
             .processes
             .iter()

@@ -52,11 +52,11 @@ pub struct Meter {
     linger: Nanos,
     redactor: Redactor,
     receivers: Vec<Receiver>,
-    under_way: Option<UnderWay>,
+    under_way: Option<ObservedRun>,
 }
 
 /// The state of the observer during the run.
-struct UnderWay {
+struct ObservedRun {
     /// The sums so far, without secrets.
     books: Books,
     /// The time of the last snapshot.
@@ -128,7 +128,7 @@ impl Observer for Meter {
         let books = Books::new(Arc::new(self.redactor.info(&run.info)));
         let at_unix_ns = Clock::unix_time();
         outlets.publish(books.snapshot(at_unix_ns), false);
-        self.under_way = Some(UnderWay {
+        self.under_way = Some(ObservedRun {
             books,
             at_unix_ns,
             pushers,
@@ -152,7 +152,7 @@ impl Observer for Meter {
             // Nothing was counted before, and the times start now.
             under_way.books = Books::new(Arc::new(self.redactor.info(info)));
         }
-        let UnderWay {
+        let ObservedRun {
             books,
             at_unix_ns,
             outlets,
@@ -174,7 +174,7 @@ impl Observer for Meter {
         let Some(under_way) = self.under_way else {
             return Vec::new();
         };
-        let UnderWay {
+        let ObservedRun {
             pushers,
             outlets,
             end_requests,

@@ -5,53 +5,53 @@
 //! difference.
 
 /// A library: how its URLs begin, and the module.
-struct Library {
+struct BundledLibrary {
     start: &'static str,
     source: &'static str,
 }
 
-const LIBRARIES: [Library; 11] = [
-    Library {
+const LIBRARIES: [BundledLibrary; 11] = [
+    BundledLibrary {
         start: "https://jslib.k6.io/k6-utils/",
         source: include_str!("jslib/k6-utils.js"),
     },
-    Library {
+    BundledLibrary {
         start: "https://jslib.k6.io/url/",
         source: include_str!("jslib/url.js"),
     },
-    Library {
+    BundledLibrary {
         start: "https://jslib.k6.io/formdata/",
         source: include_str!("jslib/formdata.js"),
     },
-    Library {
+    BundledLibrary {
         start: "https://jslib.k6.io/papaparse/",
         source: include_str!("jslib/papaparse.js"),
     },
-    Library {
+    BundledLibrary {
         start: "https://jslib.k6.io/k6-summary/",
         source: include_str!("jslib/k6-summary.js"),
     },
-    Library {
+    BundledLibrary {
         start: "https://jslib.k6.io/httpx/",
         source: include_str!("jslib/httpx.js"),
     },
-    Library {
+    BundledLibrary {
         start: "https://jslib.k6.io/k6chaijs/",
         source: include_str!("jslib/assertions.js"),
     },
-    Library {
+    BundledLibrary {
         start: "https://jslib.k6.io/expect/",
         source: include_str!("jslib/assertions.js"),
     },
-    Library {
+    BundledLibrary {
         start: "https://jslib.k6.io/k6-testing/",
         source: include_str!("jslib/testing.js"),
     },
-    Library {
+    BundledLibrary {
         start: "https://raw.githubusercontent.com/benc-uk/k6-reporter/",
         source: include_str!("jslib/reporter.js"),
     },
-    Library {
+    BundledLibrary {
         start: "https://cdn.jsdelivr.net/gh/benc-uk/k6-reporter",
         source: include_str!("jslib/reporter.js"),
     },

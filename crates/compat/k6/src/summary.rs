@@ -25,7 +25,7 @@ pub use style::Colors;
 
 use layout::Block;
 use number::Unit;
-use style::Ink;
+use style::SummaryInk;
 
 /// How much of a run the text shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Summary<'_> {
     }
 
     fn heading(&self, out: &mut String, indent: &str, mark: &str, name: &str) {
-        let name = self.colors.paint(Ink::Bold, name);
+        let name = self.colors.paint(SummaryInk::Bold, name);
         out.push_str(&format!("  {indent}{mark} {name} \n\n"));
     }
 
@@ -159,8 +159,8 @@ impl Summary<'_> {
                 .mark(threshold.holds(&part.sink, self.seconds), "");
             let text = self
                 .colors
-                .paint(Ink::Plain, &format!("'{}'", threshold.text));
-            let name = self.colors.paint(Ink::Plain, &method(threshold));
+                .paint(SummaryInk::Plain, &format!("'{}'", threshold.text));
+            let name = self.colors.paint(SummaryInk::Plain, &method(threshold));
             let value = threshold.actual(&part.sink, self.seconds).unwrap_or(0.0);
             let value = match threshold.method {
                 Method::Rate if matches!(part.sink, Sink::Counter(_)) => {
@@ -169,7 +169,7 @@ impl Summary<'_> {
                 Method::Rate => number::percent(value),
                 _ => unit.text(value),
             };
-            let value = self.colors.paint(Ink::Value, &value);
+            let value = self.colors.paint(SummaryInk::Value, &value);
             out.push_str(&format!("{indent}{mark} {text} {name}={value}\n"));
         }
         out.push('\n');

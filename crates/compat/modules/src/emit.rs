@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use crate::Linked;
 use crate::error::LinkError;
-use crate::graph::{Graph, Node};
+use crate::graph::{ModuleGraph, Node};
 use crate::module::{Edit, Kind, Label, Module};
-use crate::names::{Names, quoted};
+use crate::names::{LinkedNames, quoted};
 use crate::places::Places;
-use crate::resolve::{Meaning, Uses};
-use crate::scan::{Form, Spot};
+use crate::resolve::{NameMeaning, Uses};
+use crate::scan::{Form, NameSpot};
 
 /// Code under construction, with the places that it comes from.
 #[derive(Default)]
@@ -57,7 +57,11 @@ impl Output {
     }
 }
 
-pub(crate) fn emit(graph: Graph, uses: &Uses, names: &Names) -> Result<Linked, LinkError> {
+pub(crate) fn emit(
+    graph: ModuleGraph,
+    uses: &Uses,
+    names: &LinkedNames,
+) -> Result<Linked, LinkError> {
     let mut output = Output::default();
     output.push("(function(){const {defineProperty,freeze}=Object,{toStringTag}=Symbol;");
     output.push(&common_code(names));
@@ -79,7 +83,7 @@ pub(crate) fn emit(graph: Graph, uses: &Uses, names: &Names) -> Result<Linked, L
         match module.kind {
             Kind::Ecma => output.module(at, module, edits(at, module, uses, names))?,
             Kind::Common => {
-                let name = names.value(&Meaning::Exports(at));
+                let name = names.value(&NameMeaning::Exports(at));
                 let _ = write!(output.code, "\nconst {name}={}({at});", names.load);
             }
         }
@@ -124,8 +128,8 @@ pub(crate) fn emit(graph: Graph, uses: &Uses, names: &Names) -> Result<Linked, L
 }
 
 /// What all users share: a constant, and functions without state.
-fn common_code(names: &Names) -> String {
-    let Names {
+fn common_code(names: &LinkedNames) -> String {
+    let LinkedNames {
         constant,
         name,
         namespace,
@@ -148,7 +152,7 @@ fn common_code(names: &Names) -> String {
 
 /// The functions of CommonJS modules, which are not strict, each with the numbers of what it requires:
 /// modules from 0, host modules from -1 downwards.
-fn common(output: &mut Output, graph: &Graph, names: &Names) -> Result<(), LinkError> {
+fn common(output: &mut Output, graph: &ModuleGraph, names: &LinkedNames) -> Result<(), LinkError> {
     let _ = write!(output.code, "const {}={{", names.common);
     for (at, module) in graph.modules.iter().enumerate() {
         if module.kind == Kind::Ecma {
@@ -171,7 +175,7 @@ fn common(output: &mut Output, graph: &Graph, names: &Names) -> Result<(), LinkE
 }
 
 /// What exists before the first module runs.
-fn start(code: &mut String, graph: &Graph, uses: &Uses, names: &Names) {
+fn start(code: &mut String, graph: &ModuleGraph, uses: &Uses, names: &LinkedNames) {
     let host = &names.host;
     if graph
         .modules
@@ -182,14 +186,14 @@ fn start(code: &mut String, graph: &Graph, uses: &Uses, names: &Names) {
     }
     for (meaning, name) in names.made() {
         let _ = match meaning {
-            Meaning::Host {
+            NameMeaning::Host {
                 host: of,
                 name: export,
             } => {
                 write!(code, "const {name}={host}[{of}][{}];", quoted(export))
             }
-            Meaning::HostModule(of) => write!(code, "const {name}={host}[{of}];"),
-            Meaning::Namespace(module) => {
+            NameMeaning::HostModule(of) => write!(code, "const {name}={host}[{of}];"),
+            NameMeaning::Namespace(module) => {
                 let _ = write!(code, "const {name}={}({{__proto__:null", names.namespace);
                 for (export, meaning) in uses.namespaces.get(module).into_iter().flatten() {
                     let _ = write!(
@@ -219,7 +223,7 @@ fn start(code: &mut String, graph: &Graph, uses: &Uses, names: &Names) {
 }
 
 /// The replacements in the text of a module.
-fn edits(at: usize, module: &Module, uses: &Uses, names: &Names) -> Vec<Edit> {
+fn edits(at: usize, module: &Module, uses: &Uses, names: &LinkedNames) -> Vec<Edit> {
     let mut edits = module.edits.clone();
     for (number, binding) in module.bindings.iter().enumerate() {
         let imported = uses.imports[at][number].as_ref();
@@ -265,8 +269,8 @@ fn edits(at: usize, module: &Module, uses: &Uses, names: &Names) -> Vec<Edit> {
     edits
 }
 
-fn edit(spot: Spot, name: &str, value: &str, assigned: &str) -> Option<Edit> {
-    let Spot { start, end, form } = spot;
+fn edit(spot: NameSpot, name: &str, value: &str, assigned: &str) -> Option<Edit> {
+    let NameSpot { start, end, form } = spot;
     let (text, is_shorthand) = match form {
         Form::Plain => (value, false),
         Form::Shorthand => (value, true),

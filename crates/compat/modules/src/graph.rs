@@ -52,7 +52,7 @@ pub(crate) enum Node {
 }
 
 /// The modules of a program. The entry is module 0.
-pub(crate) struct Graph {
+pub(crate) struct ModuleGraph {
     pub(crate) modules: Vec<Module>,
     pub(crate) hosts: Vec<HostModule>,
     /// For each module and each of its requests.
@@ -62,7 +62,7 @@ pub(crate) struct Graph {
     pub(crate) order: Vec<usize>,
 }
 
-impl Graph {
+impl ModuleGraph {
     pub(crate) fn load(entry: &str, loader: &mut dyn Loader) -> Result<Self, LinkError> {
         let mut graph = Self {
             modules: Vec::new(),

@@ -69,8 +69,8 @@ impl Linked {
 ///
 /// The first mistake, with its place: a syntax error, a module or an export that does not exist, `import()`.
 pub fn link(entry: &str, loader: &mut dyn Loader) -> Result<Linked, LinkError> {
-    let graph = graph::Graph::load(entry, loader)?;
+    let graph = graph::ModuleGraph::load(entry, loader)?;
     let uses = resolve::Uses::of(&graph)?;
-    let names = names::Names::choose(&graph, &uses);
+    let names = names::LinkedNames::choose(&graph, &uses);
     emit::emit(graph, &uses, &names)
 }

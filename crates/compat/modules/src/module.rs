@@ -16,7 +16,7 @@ use oxc::span::{GetSpan as _, SourceType, Span};
 use crate::error::LinkError;
 use crate::mistake::Mistake;
 use crate::places::{Place, Written};
-use crate::scan::{Found, Scan, Spot};
+use crate::scan::{Found, NameSpot, Scan};
 use crate::typescript;
 
 /// How a module is evaluated.
@@ -55,8 +55,8 @@ pub(crate) struct Import {
 pub(crate) struct Binding {
     pub(crate) name: String,
     pub(crate) import: Option<Import>,
-    pub(crate) declared: Vec<Spot>,
-    pub(crate) used: Vec<Spot>,
+    pub(crate) declared: Vec<NameSpot>,
+    pub(crate) used: Vec<NameSpot>,
     pub(crate) label: Label,
 }
 

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::graph::Graph;
+use crate::graph::ModuleGraph;
 use crate::module::Kind;
-use crate::resolve::{Meaning, Uses};
+use crate::resolve::{NameMeaning, Uses};
 
 /// The names in the linked function.
-pub(crate) struct Names {
+pub(crate) struct LinkedNames {
     /// For each module and binding that is not imported.
     variables: HashMap<(usize, usize), String>,
     /// Of what is made at the start of the function: namespaces, exports of host modules, and what CommonJS
     /// modules export.
-    made: BTreeMap<Meaning, String>,
+    made: BTreeMap<NameMeaning, String>,
     /// Of `import.meta`, for each module that uses it.
     pub(crate) metas: BTreeMap<usize, String>,
     /// The argument of the function.
@@ -30,7 +30,7 @@ pub(crate) struct Names {
 }
 
 /// Names while they are chosen.
-struct Chooser {
+struct NameChooser {
     /// Every name that occurs anywhere.
     all: HashSet<String>,
     /// Names of globals that a module uses.
@@ -38,11 +38,11 @@ struct Chooser {
     /// Names of the linked function.
     taken: HashSet<String>,
     /// The modules that import a meaning, and under which name.
-    importers: HashMap<Meaning, Vec<(usize, String)>>,
+    importers: HashMap<NameMeaning, Vec<(usize, String)>>,
 }
 
-impl Chooser {
-    fn new(graph: &Graph, uses: &Uses) -> Self {
+impl NameChooser {
+    fn new(graph: &ModuleGraph, uses: &Uses) -> Self {
         let mut all = HashSet::new();
         let mut globals = HashSet::new();
         let mut importers: HashMap<_, Vec<_>> = HashMap::new();
@@ -70,7 +70,7 @@ impl Chooser {
     }
 
     /// `name` itself, unless it would mean something else somewhere.
-    fn choose(&mut self, graph: &Graph, meaning: &Meaning, name: &str) -> String {
+    fn choose(&mut self, graph: &ModuleGraph, meaning: &NameMeaning, name: &str) -> String {
         let hidden = self
             .importers
             .get(meaning)
@@ -97,9 +97,9 @@ impl Chooser {
     }
 }
 
-impl Names {
-    pub(crate) fn choose(graph: &Graph, uses: &Uses) -> Self {
-        let mut chooser = Chooser::new(graph, uses);
+impl LinkedNames {
+    pub(crate) fn choose(graph: &ModuleGraph, uses: &Uses) -> Self {
+        let mut chooser = NameChooser::new(graph, uses);
         let mut variables = HashMap::new();
         for &at in &graph.order {
             let module = &graph.modules[at];
@@ -108,7 +108,7 @@ impl Names {
             }
             for (binding, is) in module.bindings.iter().enumerate() {
                 if is.import.is_none() {
-                    let meaning = Meaning::Variable {
+                    let meaning = NameMeaning::Variable {
                         module: at,
                         binding,
                     };
@@ -146,7 +146,7 @@ impl Names {
     }
 
     /// What is made at the start of the function, with its names.
-    pub(crate) fn made(&self) -> impl Iterator<Item = (&Meaning, &str)> {
+    pub(crate) fn made(&self) -> impl Iterator<Item = (&NameMeaning, &str)> {
         self.made
             .iter()
             .map(|(meaning, name)| (meaning, name.as_str()))
@@ -159,18 +159,20 @@ impl Names {
     }
 
     /// An expression that reads a value.
-    pub(crate) fn value(&self, meaning: &Meaning) -> String {
+    pub(crate) fn value(&self, meaning: &NameMeaning) -> String {
         match meaning {
-            Meaning::Variable { module, binding } => self.variable(*module, *binding).to_owned(),
-            Meaning::Property { module, name } => {
+            NameMeaning::Variable { module, binding } => {
+                self.variable(*module, *binding).to_owned()
+            }
+            NameMeaning::Property { module, name } => {
                 format!(
                     "(0,{}[{}])",
-                    self.value(&Meaning::Exports(*module)),
+                    self.value(&NameMeaning::Exports(*module)),
                     quoted(name)
                 )
             }
-            Meaning::Default(module) => {
-                let exports = self.value(&Meaning::Exports(*module));
+            NameMeaning::Default(module) => {
+                let exports = self.value(&NameMeaning::Exports(*module));
                 format!("({exports}?.__esModule?{exports}.default:{exports})")
             }
             made => self.made.get(made).cloned().unwrap_or_default(),
@@ -179,8 +181,8 @@ impl Names {
 }
 
 /// The meanings that need a variable of their own.
-fn meanings(graph: &Graph, uses: &Uses) -> Vec<Meaning> {
-    let mut found: Vec<Meaning> = uses.imports.iter().flatten().flatten().cloned().collect();
+fn meanings(graph: &ModuleGraph, uses: &Uses) -> Vec<NameMeaning> {
+    let mut found: Vec<NameMeaning> = uses.imports.iter().flatten().flatten().cloned().collect();
     found.extend(uses.exports.iter().map(|(_, meaning)| meaning.clone()));
     found.extend(
         uses.namespaces
@@ -191,14 +193,14 @@ fn meanings(graph: &Graph, uses: &Uses) -> Vec<Meaning> {
     found.retain(|meaning| {
         matches!(
             meaning,
-            Meaning::Namespace(_) | Meaning::Host { .. } | Meaning::HostModule(_)
+            NameMeaning::Namespace(_) | NameMeaning::Host { .. } | NameMeaning::HostModule(_)
         )
     });
     let common = graph
         .order
         .iter()
         .filter(|&&at| graph.modules[at].kind == Kind::Common);
-    found.extend(common.map(|&at| Meaning::Exports(at)));
+    found.extend(common.map(|&at| NameMeaning::Exports(at)));
     found
 }
 

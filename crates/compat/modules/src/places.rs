@@ -26,12 +26,12 @@ pub(crate) struct Written {
     pub(crate) text: String,
     /// For TypeScript: places of the JavaScript that was made of it, each with its place in `text`. Lines and
     /// columns count from 0, and columns count UTF-16 units, as in source maps.
-    pub(crate) map: Option<Mapping>,
+    pub(crate) map: Option<SourceMapping>,
 }
 
 /// The places of generated code, in order.
 #[derive(Debug)]
-pub(crate) struct Mapping {
+pub(crate) struct SourceMapping {
     /// The generated code.
     pub(crate) code: String,
     /// Generated line and column, then those of the source.
@@ -58,7 +58,7 @@ impl Written {
     }
 }
 
-impl Mapping {
+impl SourceMapping {
     fn source(&self, offset: usize) -> (usize, usize) {
         let offset = floor(&self.code, offset);
         let before = &self.code[..offset];

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::LinkError;
-use crate::graph::{Graph, Node};
+use crate::graph::{ModuleGraph, Node};
 use crate::module::{Export, Kind, Wanted};
 
 /// What a name means in the end.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Meaning {
+pub(crate) enum NameMeaning {
     /// A variable of a module.
     Variable { module: usize, binding: usize },
     /// The namespace object of a module.
@@ -26,8 +26,8 @@ pub(crate) enum Meaning {
 }
 
 /// The result of a search for an export.
-enum Search {
-    Found(Meaning),
+enum ExportSearch {
+    Found(NameMeaning),
     Missing,
     /// Two stars export different variables of this name.
     Ambiguous,
@@ -36,15 +36,15 @@ enum Search {
 /// The meanings of all imports of a program.
 pub(crate) struct Uses {
     /// For each module and binding: the meaning, if the binding is imported.
-    pub(crate) imports: Vec<Vec<Option<Meaning>>>,
+    pub(crate) imports: Vec<Vec<Option<NameMeaning>>>,
     /// The exports of the entry.
-    pub(crate) exports: Vec<(String, Meaning)>,
+    pub(crate) exports: Vec<(String, NameMeaning)>,
     /// The exports of each module whose namespace object is used.
-    pub(crate) namespaces: BTreeMap<usize, Vec<(String, Meaning)>>,
+    pub(crate) namespaces: BTreeMap<usize, Vec<(String, NameMeaning)>>,
 }
 
 impl Uses {
-    pub(crate) fn of(graph: &Graph) -> Result<Self, LinkError> {
+    pub(crate) fn of(graph: &ModuleGraph) -> Result<Self, LinkError> {
         let mut imports = Vec::new();
         for (at, module) in graph.modules.iter().enumerate() {
             let mut meanings = Vec::new();
@@ -81,14 +81,14 @@ impl Uses {
     }
 
     /// Namespaces can contain namespaces.
-    fn add_namespaces(&mut self, graph: &Graph) {
+    fn add_namespaces(&mut self, graph: &ModuleGraph) {
         let imported = self.imports.iter().flatten().flatten();
-        let mut found: Vec<Meaning> = imported
+        let mut found: Vec<NameMeaning> = imported
             .chain(self.exports.iter().map(|(_, meaning)| meaning))
             .cloned()
             .collect();
         while let Some(meaning) = found.pop() {
-            if let Meaning::Namespace(module) = meaning
+            if let NameMeaning::Namespace(module) = meaning
                 && !self.namespaces.contains_key(&module)
             {
                 let exports = exports(graph, module);
@@ -101,12 +101,12 @@ impl Uses {
 
 /// The meaning of an import that must exist.
 fn required(
-    graph: &Graph,
+    graph: &ModuleGraph,
     importer: usize,
     node: Node,
     wanted: &Wanted,
     offset: usize,
-) -> Result<Meaning, LinkError> {
+) -> Result<NameMeaning, LinkError> {
     let error = |message| {
         Err(LinkError::new(
             Some(graph.modules[importer].place(offset)),
@@ -125,45 +125,50 @@ fn required(
         Node::Host(host) => (&graph.hosts[host].name, graph.hosts[host].exports.clone()),
     };
     match search {
-        Search::Found(meaning) => Ok(meaning),
-        Search::Ambiguous => error(format!(
+        ExportSearch::Found(meaning) => Ok(meaning),
+        ExportSearch::Ambiguous => error(format!(
             "`{name}` is exported twice by the modules that {of} exports"
         )),
-        Search::Missing if others.is_empty() => {
+        ExportSearch::Missing if others.is_empty() => {
             error(format!("{of} exports nothing, so `{name}` is missing"))
         }
-        Search::Missing => error(format!(
+        ExportSearch::Missing => error(format!(
             "{of} has no export `{name}`; it has {}",
             others.join(", ")
         )),
     }
 }
 
-fn namespace(graph: &Graph, node: Node) -> Meaning {
+fn namespace(graph: &ModuleGraph, node: Node) -> NameMeaning {
     match node {
-        Node::Host(host) => Meaning::HostModule(host),
+        Node::Host(host) => NameMeaning::HostModule(host),
         Node::Module(module) if graph.modules[module].kind == Kind::Common => {
-            Meaning::Exports(module)
+            NameMeaning::Exports(module)
         }
-        Node::Module(module) => Meaning::Namespace(module),
+        Node::Module(module) => NameMeaning::Namespace(module),
     }
 }
 
-fn export_of(graph: &Graph, node: Node, name: &str, path: &mut Vec<(usize, String)>) -> Search {
+fn export_of(
+    graph: &ModuleGraph,
+    node: Node,
+    name: &str,
+    path: &mut Vec<(usize, String)>,
+) -> ExportSearch {
     let module = match node {
         Node::Module(module) => module,
         Node::Host(host) if graph.hosts[host].exports.iter().any(|known| known == name) => {
-            return Search::Found(Meaning::Host {
+            return ExportSearch::Found(NameMeaning::Host {
                 host,
                 name: name.to_owned(),
             });
         }
-        Node::Host(_) => return Search::Missing,
+        Node::Host(_) => return ExportSearch::Missing,
     };
     if graph.modules[module].kind == Kind::Common {
-        return Search::Found(match name {
-            "default" => Meaning::Default(module),
-            name => Meaning::Property {
+        return ExportSearch::Found(match name {
+            "default" => NameMeaning::Default(module),
+            name => NameMeaning::Property {
                 module,
                 name: name.to_owned(),
             },
@@ -173,7 +178,7 @@ fn export_of(graph: &Graph, node: Node, name: &str, path: &mut Vec<(usize, Strin
         .iter()
         .any(|(of, known)| *of == module && known == name)
     {
-        return Search::Missing;
+        return ExportSearch::Missing;
     }
     path.push((module, name.to_owned()));
     named_export(graph, module, name, path)
@@ -182,15 +187,15 @@ fn export_of(graph: &Graph, node: Node, name: &str, path: &mut Vec<(usize, Strin
 
 /// An export that the module itself names.
 fn named_export(
-    graph: &Graph,
+    graph: &ModuleGraph,
     module: usize,
     name: &str,
     path: &mut Vec<(usize, String)>,
-) -> Option<Search> {
+) -> Option<ExportSearch> {
     let mut follow = |request: usize, wanted: &Wanted| {
         let node = graph.targets[module][request];
         match wanted {
-            Wanted::Namespace => Search::Found(namespace(graph, node)),
+            Wanted::Namespace => ExportSearch::Found(namespace(graph, node)),
             Wanted::Name(name) => export_of(graph, node, name, path),
         }
     };
@@ -202,7 +207,7 @@ fn named_export(
                 name: known,
                 binding,
             } if known == name => match &graph.modules[module].bindings[*binding].import {
-                None => Some(Search::Found(Meaning::Variable {
+                None => Some(ExportSearch::Found(NameMeaning::Variable {
                     module,
                     binding: *binding,
                 })),
@@ -220,13 +225,13 @@ fn named_export(
 
 /// An export that one of the module's `export *` has. Names of CommonJS modules are known too late for it.
 fn star_export(
-    graph: &Graph,
+    graph: &ModuleGraph,
     module: usize,
     name: &str,
     path: &mut Vec<(usize, String)>,
-) -> Search {
+) -> ExportSearch {
     if name == "default" {
-        return Search::Missing;
+        return ExportSearch::Missing;
     }
     let mut found = None;
     for export in &graph.modules[module].exports {
@@ -238,28 +243,28 @@ fn star_export(
             continue;
         }
         match export_of(graph, node, name, path) {
-            Search::Ambiguous => return Search::Ambiguous,
-            Search::Missing => {}
-            Search::Found(meaning) if found.is_none() => found = Some(meaning),
-            Search::Found(meaning) if found.as_ref() == Some(&meaning) => {}
-            Search::Found(_) => return Search::Ambiguous,
+            ExportSearch::Ambiguous => return ExportSearch::Ambiguous,
+            ExportSearch::Missing => {}
+            ExportSearch::Found(meaning) if found.is_none() => found = Some(meaning),
+            ExportSearch::Found(meaning) if found.as_ref() == Some(&meaning) => {}
+            ExportSearch::Found(_) => return ExportSearch::Ambiguous,
         }
     }
-    found.map_or(Search::Missing, Search::Found)
+    found.map_or(ExportSearch::Missing, ExportSearch::Found)
 }
 
-fn is_common(graph: &Graph, node: Node) -> bool {
+fn is_common(graph: &ModuleGraph, node: Node) -> bool {
     matches!(node, Node::Module(module) if graph.modules[module].kind == Kind::Common)
 }
 
 /// The exports of a module, without ambiguous ones, in the order of their names.
-fn exports(graph: &Graph, module: usize) -> Vec<(String, Meaning)> {
+fn exports(graph: &ModuleGraph, module: usize) -> Vec<(String, NameMeaning)> {
     let names = exported_names(graph, module).into_iter();
     names
         .filter_map(
             |name| match export_of(graph, Node::Module(module), &name, &mut Vec::new()) {
-                Search::Found(meaning) => Some((name, meaning)),
-                Search::Missing | Search::Ambiguous => None,
+                ExportSearch::Found(meaning) => Some((name, meaning)),
+                ExportSearch::Missing | ExportSearch::Ambiguous => None,
             },
         )
         .collect()
@@ -267,7 +272,7 @@ fn exports(graph: &Graph, module: usize) -> Vec<(String, Meaning)> {
 
 /// The names that a module exports (ECMA-262, GetExportedNames), in the order of UTF-16 as far as it differs
 /// only beyond the names that scripts use.
-fn exported_names(graph: &Graph, module: usize) -> BTreeSet<String> {
+fn exported_names(graph: &ModuleGraph, module: usize) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut seen = BTreeSet::new();
     let mut open = vec![(module, true)];

@@ -18,7 +18,7 @@ use oxc::syntax::scope::ScopeFlags;
 
 /// A name in the text: where it is, and how another name can stand there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct NameSpot {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) form: Form,
@@ -40,8 +40,8 @@ pub(crate) enum Form {
 /// What a walk has found. Symbols are those of the module's top level.
 #[derive(Default)]
 pub(crate) struct Found {
-    pub(crate) declarations: Vec<(SymbolId, Spot)>,
-    pub(crate) uses: Vec<(SymbolId, Spot)>,
+    pub(crate) declarations: Vec<(SymbolId, NameSpot)>,
+    pub(crate) uses: Vec<(SymbolId, NameSpot)>,
     /// `import.meta`
     pub(crate) metas: Vec<Span>,
     /// `import(…)`
@@ -94,14 +94,14 @@ impl<'s> Scan<'s> {
         self.scoping.symbol_scope_id(symbol) == self.scoping.root_scope_id()
     }
 
-    fn spot(&self, span: Span, writes: bool) -> Spot {
+    fn spot(&self, span: Span, writes: bool) -> NameSpot {
         let form = match (writes, self.shorthands.contains(&span.start)) {
             (false, false) => Form::Plain,
             (false, true) => Form::Shorthand,
             (true, false) => Form::Write,
             (true, true) => Form::WriteShorthand,
         };
-        Spot {
+        NameSpot {
             start: span.start as usize,
             end: span.end as usize,
             form,

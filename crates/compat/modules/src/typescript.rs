@@ -10,7 +10,7 @@ use oxc::span::SourceType;
 use oxc::transformer::{TransformOptions, Transformer};
 
 use crate::mistake::Mistake;
-use crate::places::Mapping;
+use crate::places::SourceMapping;
 
 /// The endings of names of TypeScript.
 const ENDINGS: [&str; 3] = [".ts", ".mts", ".cts"];
@@ -21,7 +21,7 @@ pub(crate) fn is_typescript(name: &str) -> bool {
 }
 
 /// The JavaScript of a TypeScript module. Enums and parameter properties become code.
-pub(crate) fn strip(name: &str, text: &str) -> Result<Mapping, Mistake> {
+pub(crate) fn strip(name: &str, text: &str) -> Result<SourceMapping, Mistake> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, text, SourceType::ts()).parse();
     Mistake::first(&parsed.diagnostics)?;
@@ -52,7 +52,7 @@ pub(crate) fn strip(name: &str, text: &str) -> Result<Mapping, Mistake> {
             (code, (token.get_src_line(), token.get_src_col()))
         });
     let tokens = tokens.collect();
-    Ok(Mapping {
+    Ok(SourceMapping {
         code: generated.code,
         tokens,
     })

@@ -19,7 +19,7 @@ type Panic = Box<dyn Any + Send>;
 pub type UserId = u32;
 
 /// What a fibre is resumed with.
-enum Wake<A> {
+enum FibreWake<A> {
     Begin,
     Answer(A),
     Kill,
@@ -37,7 +37,7 @@ pub enum Turn<Q, R> {
 /// The part of a fibre that host functions reach.
 struct Seat<Q, A> {
     user: UserId,
-    yielder: Cell<*const Yielder<Wake<A>, Q>>,
+    yielder: Cell<*const Yielder<FibreWake<A>, Q>>,
     floor: usize,
     killed: Cell<bool>,
     panic: RefCell<Option<Panic>>,
@@ -46,9 +46,9 @@ struct Seat<Q, A> {
 /// What host functions need: which user calls, and a way to wait for an answer.
 ///
 /// `Q` is a call that a user waits for, and `A` the answer.
-pub struct Host<Q, A>(Rc<Inner<Q, A>>);
+pub struct Host<Q, A>(Rc<HostState<Q, A>>);
 
-struct Inner<Q, A> {
+struct HostState<Q, A> {
     rt: *mut qjs::JSRuntime,
     layout: Layout,
     current: RefCell<Option<Rc<Seat<Q, A>>>>,
@@ -64,7 +64,7 @@ impl<Q: 'static, A: 'static> Host<Q, A> {
     /// The host of one runtime. Its functions may run only while the runtime is alive, which is so for
     /// values of JavaScript.
     pub(crate) fn new(rt: *mut qjs::JSRuntime, layout: Layout) -> Self {
-        Self(Rc::new(Inner {
+        Self(Rc::new(HostState {
             rt,
             layout,
             current: RefCell::new(None),
@@ -111,8 +111,8 @@ impl<Q: 'static, A: 'static> Host<Q, A> {
             ctx.throw(value);
         }
         match wake {
-            Wake::Answer(answer) => Ok(answer),
-            Wake::Begin | Wake::Kill => Err(interrupted(ctx)),
+            FibreWake::Answer(answer) => Ok(answer),
+            FibreWake::Begin | FibreWake::Kill => Err(interrupted(ctx)),
         }
     }
 
@@ -239,7 +239,7 @@ fn interrupted(ctx: &Ctx<'_>) -> Error {
 /// A fibre that is dropped while it waits is killed: its functions return at once, without running any
 /// code of the script, and its queued jobs are freed.
 pub struct Fibre<Q: 'static, A: 'static, R: 'static> {
-    coroutine: Coroutine<Wake<A>, Q, R, Stack>,
+    coroutine: Coroutine<FibreWake<A>, Q, R, Stack>,
     seat: Rc<Seat<Q, A>>,
     host: Host<Q, A>,
 }
@@ -293,7 +293,7 @@ impl<Q: 'static, A: 'static, R: 'static> Fibre<Q, A, R> {
     /// If the fibre has begun before, or has ended.
     pub fn begin(&mut self) -> Turn<Q, R> {
         assert!(!self.coroutine.started(), "a fibre begins once");
-        self.switch(Wake::Begin)
+        self.switch(FibreWake::Begin)
     }
 
     /// Answer the call that the fibre waits for, and continue until the fibre waits again or ends.
@@ -303,14 +303,14 @@ impl<Q: 'static, A: 'static, R: 'static> Fibre<Q, A, R> {
     /// If the fibre does not wait.
     pub fn resume(&mut self, answer: A) -> Turn<Q, R> {
         assert!(self.waits(), "only a fibre that waits can be resumed");
-        self.switch(Wake::Answer(answer))
+        self.switch(FibreWake::Answer(answer))
     }
 
     fn waits(&self) -> bool {
         self.coroutine.started() && !self.coroutine.done()
     }
 
-    fn switch(&mut self, wake: Wake<A>) -> Turn<Q, R> {
+    fn switch(&mut self, wake: FibreWake<A>) -> Turn<Q, R> {
         let _lent = self.host.lend(&self.seat);
         match self.coroutine.resume(wake) {
             CoroutineResult::Yield(call) => Turn::Waits(call),
@@ -345,7 +345,7 @@ impl<Q: 'static, A: 'static, R: 'static> Drop for Fibre<Q, A, R> {
         self.seat.killed.set(true);
         // A killed fibre cannot wait, so that one turn ends it, unless the task itself swallows errors.
         while self.waits() {
-            self.switch(Wake::Kill);
+            self.switch(FibreWake::Kill);
         }
     }
 }

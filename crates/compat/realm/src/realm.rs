@@ -14,7 +14,7 @@ const OUTSIDE: usize = 256 * 1024;
 
 /// What scripts have of the language. Without `WeakRef` and `FinalizationRegistry`: their callbacks would
 /// run as jobs of whichever user runs when memory is collected.
-type Language = (
+type ScriptLanguage = (
     intrinsic::Date,
     intrinsic::Eval,
     intrinsic::RegExpCompiler,
@@ -204,7 +204,7 @@ impl<Q: 'static, A: 'static> Realm<Q, A> {
 
 /// A context with the language.
 fn language(runtime: &Runtime) -> Result<Context, RealmError> {
-    let context = Context::custom::<Language>(runtime)?;
+    let context = Context::custom::<ScriptLanguage>(runtime)?;
     context.with(|ctx| {
         // Both are called, or read, in the middle of making an error, where no fibre may wait. Threads do
         // not share memory.

@@ -73,7 +73,11 @@ impl Layout {
     /// The layout of this build, found once per process.
     pub(crate) fn find() -> Result<Self, LayoutError> {
         static FOUND: OnceLock<Result<Layout, LayoutError>> = OnceLock::new();
-        *FOUND.get_or_init(|| Watch::new().ok_or_else(|| none("runtime"))?.layout())
+        *FOUND.get_or_init(|| {
+            WatchedRuntime::new()
+                .ok_or_else(|| none("runtime"))?
+                .layout()
+        })
     }
 
     /// Take the state of the running code, and leave the state of a runtime in which nothing runs.
@@ -159,7 +163,7 @@ unsafe extern "C" fn no_job(
 }
 
 /// A runtime of our own that is watched.
-struct Watch {
+struct WatchedRuntime {
     rt: *mut qjs::JSRuntime,
     ctx: *mut qjs::JSContext,
     words: usize,
@@ -175,7 +179,7 @@ struct Sight {
     number: usize,
 }
 
-impl Watch {
+impl WatchedRuntime {
     fn new() -> Option<Self> {
         let functions = qjs::JSMallocFunctions {
             js_calloc: Some(calloc),
@@ -300,7 +304,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for WatchedRuntime {
     fn drop(&mut self) {
         // SAFETY: both are live and freed once.
         unsafe {

@@ -29,12 +29,12 @@ pub struct Decoder {
 
 struct CodingLayer {
     coding: Coding,
-    inner: Inner,
+    inner: AnyDecoder,
     buffer: Box<[u8]>,
     produced: u64,
 }
 
-enum Inner {
+enum AnyDecoder {
     Br(Box<Br>),
     Deflate(Deflate),
     Gzip(Gzip),
@@ -155,10 +155,12 @@ fn feed(
 impl CodingLayer {
     fn new(coding: Coding) -> Result<Self, Error> {
         let inner = match coding {
-            Coding::Br => Inner::Br(Box::new(Br::new())),
-            Coding::Deflate => Inner::Deflate(Deflate::new()),
-            Coding::Gzip => Inner::Gzip(Gzip::new()),
-            Coding::Zstd => Inner::Zstd(Zstandard::new().map_err(|Invalid| Error::Decode(coding))?),
+            Coding::Br => AnyDecoder::Br(Box::new(Br::new())),
+            Coding::Deflate => AnyDecoder::Deflate(Deflate::new()),
+            Coding::Gzip => AnyDecoder::Gzip(Gzip::new()),
+            Coding::Zstd => {
+                AnyDecoder::Zstd(Zstandard::new().map_err(|Invalid| Error::Decode(coding))?)
+            }
         };
         Ok(Self {
             coding,
@@ -171,20 +173,20 @@ impl CodingLayer {
     fn step(&mut self, input: &[u8]) -> Result<Step, Error> {
         let output = &mut self.buffer;
         let step = match &mut self.inner {
-            Inner::Br(br) => br.step(input, output),
-            Inner::Deflate(deflate) => deflate.step(input, output),
-            Inner::Gzip(gzip) => gzip.step(input, output),
-            Inner::Zstd(zstandard) => zstandard.step(input, output),
+            AnyDecoder::Br(br) => br.step(input, output),
+            AnyDecoder::Deflate(deflate) => deflate.step(input, output),
+            AnyDecoder::Gzip(gzip) => gzip.step(input, output),
+            AnyDecoder::Zstd(zstandard) => zstandard.step(input, output),
         };
         step.map_err(|Invalid| Error::Decode(self.coding))
     }
 
     fn is_complete(&self) -> bool {
         match &self.inner {
-            Inner::Br(br) => br.is_complete(),
-            Inner::Deflate(deflate) => deflate.is_complete(),
-            Inner::Gzip(gzip) => gzip.is_complete(),
-            Inner::Zstd(zstandard) => zstandard.is_complete(),
+            AnyDecoder::Br(br) => br.is_complete(),
+            AnyDecoder::Deflate(deflate) => deflate.is_complete(),
+            AnyDecoder::Gzip(gzip) => gzip.is_complete(),
+            AnyDecoder::Zstd(zstandard) => zstandard.is_complete(),
         }
     }
 }

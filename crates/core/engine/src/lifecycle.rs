@@ -36,12 +36,12 @@ pub(crate) struct Lifecycle {
     /// The number of running exchanges at the last call of [`Self::note_under_way`].
     under_way: u32,
     /// The end, after `finish`.
-    pub(crate) finished: Option<Finish>,
+    pub(crate) finished: Option<PoolEnd>,
 }
 
 /// The end of a worker's part of a pool.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Finish {
+pub(crate) struct PoolEnd {
     /// The time of the final account.
     pub(crate) at: Nanos,
     /// The end of the last exchange, or of the load's time if that is later.
@@ -102,7 +102,7 @@ impl Lifecycle {
             _ => now,
         };
         let used = Some(used_until).filter(|used| *used > Nanos::ZERO);
-        self.finished = Some(Finish {
+        self.finished = Some(PoolEnd {
             at: now,
             end,
             // A stop may come after the end of the load, and a count is used up only when its last

@@ -39,7 +39,7 @@ pub(crate) struct Population {
     busy: u32,
     /// The number of users that have left for good.
     retired: u32,
-    limit: Limit,
+    limit: BusyLimit,
     presence: UsersPresent,
     /// The users that an arrival of the open model may take, in the order in which they became idle.
     idle: VecDeque<UserId>,
@@ -52,7 +52,7 @@ pub(crate) struct Population {
 /// The maximum number of busy users, for arrivals that may take any user. A law determines the
 /// number, which may change during the run.
 #[derive(Debug)]
-struct Limit {
+struct BusyLimit {
     law: UserLaw,
     /// The number of users that may be busy now, less the users that have left for good.
     allowed: u32,
@@ -110,7 +110,7 @@ impl Population {
             came: 0,
             busy: 0,
             retired: 0,
-            limit: Limit {
+            limit: BusyLimit {
                 law: UserLaw::new(law, Nanos::ZERO),
                 allowed: u32::MAX,
                 blocked: false,
@@ -273,7 +273,7 @@ impl Population {
     }
 }
 
-impl Limit {
+impl BusyLimit {
     /// Applies the law up to `now`. If a change adds users, a waiting arrival has a free user only
     /// from the change on.
     #[cold]

@@ -4,7 +4,7 @@ use crate::error_kind::Problem;
 use crate::json;
 use crate::kept::Kept;
 use crate::links::Links;
-use crate::part::{EventName, Found, Part};
+use crate::part::{Found, NamedEvent, Part};
 use crate::pieces::{Channel, Pieces};
 use drumfire_plan::{AnswerText, EventClass, Finish, LlmApi, LlmError, TokenUsage};
 
@@ -44,7 +44,7 @@ pub enum Ending {
 pub struct AnswerTooLong;
 
 /// A text is not an object of JSON.
-struct Unreadable;
+struct NotAnObject;
 
 /// What an answer has had so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,7 +149,7 @@ impl Answer {
             return without_text(EventClass::Control);
         }
         let mut found = Found {
-            name: EventName::of(name),
+            name: NamedEvent::of(name),
             ..Found::default()
         };
         if self.read(data.as_bytes(), false, &mut found).is_err() {
@@ -187,22 +187,22 @@ impl Answer {
     }
 
     /// Keeps the texts of an event with this name, if the answer is kept.
-    fn keep_event(&mut self, name: EventName) {
+    fn keep_event(&mut self, name: NamedEvent) {
         let Some(kept) = self.kept.as_mut().filter(|_| self.keeps) else {
             return;
         };
         kept.add(&self.pieces);
         // Other events of this interface contain parts of calls, or repeat them.
-        let is_final = self.api != LlmApi::Responses || name == EventName::ItemDone;
+        let is_final = self.api != LlmApi::Responses || name == NamedEvent::ItemDone;
         if let Some(links) = self.pieces.links.as_ref().filter(|_| is_final) {
             kept.add_links(links);
         }
     }
 
     /// Reads an object.
-    fn read(&mut self, text: &[u8], whole: bool, found: &mut Found) -> Result<(), Unreadable> {
+    fn read(&mut self, text: &[u8], whole: bool, found: &mut Found) -> Result<(), NotAnObject> {
         if !text.trim_ascii_start().starts_with(b"{") {
-            return Err(Unreadable);
+            return Err(NotAnObject);
         }
         // The first error is kept.
         let mut other = Problem::default();
@@ -218,28 +218,30 @@ impl Answer {
             problem,
             found,
         };
-        json::read(text, &mut part).map_err(|_not_json| Unreadable)
+        json::read(text, &mut part).map_err(|_not_json| NotAnObject)
     }
 
     /// Notes the contents of a text, and returns its class.
     fn note(&mut self, found: &Found) -> EventClass {
         found.report.update(&mut self.usage);
         match (self.api, found.name) {
-            (LlmApi::Responses, EventName::Delta(channel)) => self.pieces.turn_into(channel),
+            (LlmApi::Responses, NamedEvent::Delta(channel)) => self.pieces.turn_into(channel),
             // The text of another event repeats what came before.
-            (LlmApi::Responses, _) if found.name != EventName::Unknown => self.pieces.clear_texts(),
+            (LlmApi::Responses, _) if found.name != NamedEvent::Unknown => {
+                self.pieces.clear_texts()
+            }
             _ => {}
         }
         self.came.text |= !self.pieces.is_empty();
         self.came.tool |= self.pieces.any(|channel| channel == Channel::Tool);
         self.came.refusal |= self.pieces.any(|channel| channel == Channel::Refusal);
-        if found.error || matches!(found.name, EventName::Error | EventName::Failed) {
+        if found.error || matches!(found.name, NamedEvent::Error | NamedEvent::Failed) {
             self.error = self.error.or_else(|| Some(self.problem.kind()));
-            self.is_marked |= found.name == EventName::Failed;
+            self.is_marked |= found.name == NamedEvent::Failed;
             return EventClass::Error;
         }
         self.note_end(found);
-        if found.name == EventName::Terminal {
+        if found.name == NamedEvent::Terminal {
             return EventClass::Done;
         }
         if !self.pieces.is_empty() {
@@ -248,7 +250,7 @@ impl Answer {
             EventClass::Finish
         } else if found.report.any() {
             EventClass::Usage
-        } else if found.known || found.name != EventName::Unknown {
+        } else if found.known || found.name != NamedEvent::Unknown {
             EventClass::Control
         } else {
             EventClass::Unknown
@@ -257,7 +259,7 @@ impl Answer {
 
     /// Notes the end, if this is the end, and its reason.
     fn note_end(&mut self, found: &Found) {
-        let is_terminal = found.name == EventName::Terminal;
+        let is_terminal = found.name == NamedEvent::Terminal;
         self.is_marked |= is_terminal;
         let reason = match (self.api, found.finish) {
             // A response contains a reason only if it is incomplete.

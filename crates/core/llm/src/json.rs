@@ -72,7 +72,7 @@ impl<'de, R: Reader> Visitor<'de> for Value<'_, R> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while items.next_element_seed(Item(&mut *self.0))?.is_some() {}
+        while items.next_element_seed(ListItem(&mut *self.0))?.is_some() {}
         Ok(())
     }
 
@@ -107,9 +107,9 @@ impl<'de, R: Reader> Visitor<'de> for Value<'_, R> {
 }
 
 /// An item of a list.
-struct Item<'r, R>(&'r mut R);
+struct ListItem<'r, R>(&'r mut R);
 
-impl<'de, R: Reader> DeserializeSeed<'de> for Item<'_, R> {
+impl<'de, R: Reader> DeserializeSeed<'de> for ListItem<'_, R> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {

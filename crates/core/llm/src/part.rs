@@ -10,7 +10,7 @@ use serde::de::MapAccess;
 
 /// The name of an event in the interfaces that have names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum EventName {
+pub(crate) enum NamedEvent {
     /// The event has no known name.
     #[default]
     Unknown,
@@ -28,7 +28,7 @@ pub(crate) enum EventName {
     Known,
 }
 
-impl EventName {
+impl NamedEvent {
     /// The event with this name.
     pub(crate) fn of(name: &str) -> Self {
         match name {
@@ -59,7 +59,7 @@ impl EventName {
 /// What a text contains, besides the generated texts and the error.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    pub(crate) name: EventName,
+    pub(crate) name: NamedEvent,
     /// Whether any part is known.
     pub(crate) known: bool,
     /// Whether an error is there.
@@ -164,9 +164,11 @@ impl Part<'_> {
     fn messages<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "type" => value(map, &mut NameText(self.found)),
-            "message" => value(map, &mut Block(self, Links::No)),
-            "delta" | "content_block" => value(map, &mut Block(self, Links::Yes)),
-            "content" | "stop_reason" if self.whole => Block(self, Links::No).field(key, map),
+            "message" => value(map, &mut Block(self, HasCallParts::No)),
+            "delta" | "content_block" => value(map, &mut Block(self, HasCallParts::Yes)),
+            "content" | "stop_reason" if self.whole => {
+                Block(self, HasCallParts::No).field(key, map)
+            }
             "index" => self.links(key, map),
             _ => skip(map),
         }
@@ -259,7 +261,7 @@ impl Reader for CallItem<'_> {
 
 /// Whether an object has parts of calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Links {
+enum HasCallParts {
     Yes,
     No,
 }
@@ -277,7 +279,7 @@ struct NameText<'a>(&'a mut Found);
 
 impl Reader for NameText<'_> {
     fn text(&mut self, text: &str) {
-        self.0.name = EventName::of(text);
+        self.0.name = NamedEvent::of(text);
         // The type of a whole answer of Anthropic's interface.
         self.0.known |= text == "message";
     }
@@ -457,11 +459,11 @@ impl Reader for Content<'_> {
 }
 
 /// A block of Anthropic's interface, its beginning or a part of it; also the message around it.
-struct Block<'a, 'p>(&'a mut Part<'p>, Links);
+struct Block<'a, 'p>(&'a mut Part<'p>, HasCallParts);
 
 impl Reader for Block<'_, '_> {
     fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        let has_links = self.1 == Links::Yes && self.0.pieces.links.is_some();
+        let has_links = self.1 == HasCallParts::Yes && self.0.pieces.links.is_some();
         match key {
             "text" => self.0.piece(Channel::Text, map),
             "thinking" => self.0.piece(Channel::Reasoning, map),

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 /// Keys with the pools in which each has an effect.
 #[derive(Default)]
-struct Uses<'a> {
+struct KeyUses<'a> {
     list: Vec<Use>,
     /// The index of each key in the list, by its place and its text.
     known: HashMap<(String, &'a str), usize>,
@@ -26,7 +26,7 @@ struct Use {
     why: Option<Unused>,
 }
 
-impl<'a> Uses<'a> {
+impl<'a> KeyUses<'a> {
     /// Notes a key's effect in one more pool, or the reason why it has no effect there. Entries of a
     /// list differ by their values.
     fn add(&mut self, place: &Place, value: &'a str, why: Option<Unused>) {
@@ -61,7 +61,7 @@ pub(crate) fn note(
     if scope.taken.is_some() {
         return;
     }
-    let mut uses = Uses::default();
+    let mut uses = KeyUses::default();
     for (written, pool) in written.iter().zip(pools) {
         for text in &written.settings.reach.resolve {
             if let Some(given) = resolved(&text.value) {

@@ -30,7 +30,7 @@ use drumfire_plan::LlmApi;
 use drumfire_units::Nanos;
 use settings::SessionPlan;
 use std::sync::Arc;
-use trace::Recorded;
+use trace::TraceContent;
 
 /// The word of a step that sends a prompt.
 const PROMPT: &str = "prompt";
@@ -96,8 +96,8 @@ pub fn trace_totals(pool: &Pool, seed: u64, host: &Arc<dyn Host>) -> Option<Trac
     let mut scope = Scope::new(host);
     let file = settings.trace.file.as_ref()?;
     match trace::read(file, &settings.trace, turns, seed, &mut scope)?.content {
-        Recorded::Requests(trace) => trace.totals().ok(),
-        Recorded::Sessions(trace) => Some(trace.totals()),
+        TraceContent::Requests(trace) => trace.totals().ok(),
+        TraceContent::Sessions(trace) => Some(trace.totals()),
     }
 }
 
@@ -363,8 +363,8 @@ impl<'a> Maker<'a> {
             made.times = read.times;
             speed = read.speed;
             match read.content {
-                Recorded::Requests(trace) => requests = Some(trace),
-                Recorded::Sessions(trace) => sessions = Some(trace),
+                TraceContent::Requests(trace) => requests = Some(trace),
+                TraceContent::Sessions(trace) => sessions = Some(trace),
             }
         }
         let has_trace = requests.is_some() || sessions.is_some();

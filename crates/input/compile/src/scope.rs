@@ -10,7 +10,7 @@
 
 use crate::multipart::{Multipart, multipart};
 use crate::taken::TakenValues;
-use crate::web_form::{self, Tags};
+use crate::web_form::{self, TagMeaning};
 use crate::{Host, ReadAt};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -99,7 +99,9 @@ impl<'a> Scope<'a> {
     pub(crate) fn payload(&mut self, payload: &Payload) -> Option<Arc<[u8]>> {
         match payload {
             Payload::Text(text) | Payload::Json(text) => Some(text.value.as_bytes().into()),
-            Payload::Form(fields) => Some(web_form::body(fields, Tags::Text).into_bytes().into()),
+            Payload::Form(fields) => {
+                Some(web_form::body(fields, TagMeaning::Text).into_bytes().into())
+            }
             Payload::Multipart(parts) => {
                 let made = self.multipart(parts, false)?;
                 Some(made.bytes.into())

@@ -26,7 +26,7 @@ use crate::json_template;
 use crate::metadata;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
-use crate::web_form::{self, Tags};
+use crate::web_form::{self, TagMeaning};
 use drumfire_data::{Bodies, BodyPiece, FieldTemplate, Order, Template, Text as Kind};
 use drumfire_document::names;
 use drumfire_document::{Field, Payload, Place, Switch, Text};
@@ -400,7 +400,7 @@ impl<'a> Templates<'a> {
             Payload::Json(text) if self.is_template(&text.value) => {
                 json_template::template(&text.value)
             }
-            Payload::Form(fields) if self.is_on => web_form::body(fields, Tags::Templates),
+            Payload::Form(fields) if self.is_on => web_form::body(fields, TagMeaning::Templates),
             Payload::Multipart(parts) => {
                 let made = scope.multipart(parts, self.is_on)?;
                 return Some(BodyBytes {

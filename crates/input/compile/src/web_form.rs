@@ -10,7 +10,7 @@ use drumfire_plan::percent;
 
 /// The meaning of tags in values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tags {
+pub(crate) enum TagMeaning {
     /// `{{` begins a template.
     Templates,
     /// Tags are literal text.
@@ -18,15 +18,15 @@ pub(crate) enum Tags {
 }
 
 /// The fields of a form as the text of a body, in order; names are never templates.
-pub(crate) fn body(fields: &[Field], tags: Tags) -> String {
+pub(crate) fn body(fields: &[Field], tags: TagMeaning) -> String {
     let pairs = fields.iter().map(|field| {
         let mut pair = String::new();
         pair.push_str(&percent::encoded(&field.name.value));
         pair.push('=');
         let value = &field.value.value;
         match tags {
-            Tags::Text => pair.push_str(&percent::encoded(value)),
-            Tags::Templates => template(value, &mut pair),
+            TagMeaning::Text => pair.push_str(&percent::encoded(value)),
+            TagMeaning::Templates => template(value, &mut pair),
         }
         pair
     });
@@ -61,7 +61,7 @@ fn template(value: &str, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tags, body};
+    use super::{TagMeaning, body};
     use drumfire_document::{Field, Text};
 
     #[test]
@@ -79,12 +79,12 @@ mod tests {
         })
         .collect();
         assert_eq!(
-            body(&fields, Tags::Templates),
+            body(&fields, TagMeaning::Templates),
             "a%20b=c%26d%3D%C3%A9&x=1%20{{- (p['=']) | string | urlencode }}%2B{% if a %}&x="
         );
-        assert_eq!(body(&fields[2..], Tags::Text), "x=");
+        assert_eq!(body(&fields[2..], TagMeaning::Text), "x=");
         assert_eq!(
-            body(&fields[1..2], Tags::Text),
+            body(&fields[1..2], TagMeaning::Text),
             "x=1%20%7B%7B-%20p%5B%27%3D%27%5D%7D%7D%2B%7B%25%20if%20a%20%25%7D"
         );
     }

@@ -182,12 +182,12 @@ pub struct Pictures<'a> {
     rows: Vec<IntervalRow>,
     newest: Option<Vec<IntervalRow>>,
     step: Option<StepPart>,
-    requests: Requests,
+    requests: MoreRequests,
 }
 
 /// Whether further requests can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Requests {
+enum MoreRequests {
     /// The run is over.
     Ended,
     /// The run is active: requests without an end are under way, or wait.
@@ -217,7 +217,7 @@ impl<'a> Pictures<'a> {
             rows,
             newest: None,
             step: None,
-            requests: Requests::Ended,
+            requests: MoreRequests::Ended,
         }
     }
 
@@ -248,7 +248,7 @@ impl<'a> Pictures<'a> {
     #[must_use]
     pub fn of_active_run(self) -> Self {
         Self {
-            requests: Requests::Open,
+            requests: MoreRequests::Open,
             ..self
         }
     }
@@ -331,7 +331,7 @@ impl StepPart {
         summary: &Summary,
         name: &str,
         from: Nanos,
-        requests: Requests,
+        requests: MoreRequests,
     ) -> Option<Figure> {
         let first = self.rows.partition_point(|row| row.start < from);
         let (kind, rows) = (self.kind, &self.rows[first..]);
@@ -376,7 +376,7 @@ pub(crate) fn of_step(summary: &Summary, place: (usize, usize)) -> Vec<Figure> {
         return Vec::new();
     };
     let names = ["latency", "rate", "tail"].into_iter();
-    let figure = |name| part.figure(summary, name, Nanos::ZERO, Requests::Ended);
+    let figure = |name| part.figure(summary, name, Nanos::ZERO, MoreRequests::Ended);
     names.filter_map(figure).collect()
 }
 

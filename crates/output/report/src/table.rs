@@ -72,7 +72,7 @@ fn lines_with(
             cut_names(&mut rows[heads..], at, name_max, style);
         }
     }
-    let layout = Layout::new(grid, &rows, width);
+    let layout = ShownColumns::new(grid, &rows, width);
     let mut out = Vec::new();
     for (number, cells) in rows.into_iter().enumerate() {
         match number.checked_sub(heads).map(|number| &grid.rows[number]) {
@@ -84,7 +84,7 @@ fn lines_with(
 }
 
 /// The columns that fit, with their widths and places.
-struct Layout<'a> {
+struct ShownColumns<'a> {
     grid: &'a Grid,
     /// The numbers of the columns that are shown.
     shown: Vec<usize>,
@@ -95,7 +95,7 @@ struct Layout<'a> {
     width: usize,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> ShownColumns<'a> {
     fn new(grid: &'a Grid, rows: &[Vec<Line>], width: usize) -> Self {
         // Rows that are printed as text don't widen columns.
         let heads = rows.len() - grid.rows.len();

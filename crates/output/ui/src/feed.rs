@@ -43,14 +43,14 @@ const QUEUE: usize = 128;
 /// The feeds of all watched runs, by the name of the run.
 #[derive(Clone)]
 pub(crate) struct Feeds {
-    open: Arc<Mutex<HashMap<String, Feed>>>,
+    open: Arc<Mutex<HashMap<String, RunFeed>>>,
     /// Whether the server is ending.
     ending: watch::Receiver<bool>,
 }
 
 /// The viewers of one run that its task has not taken over yet.
 #[derive(Default)]
-struct Feed {
+struct RunFeed {
     arriving: Vec<Viewer>,
 }
 
@@ -159,7 +159,7 @@ impl Feeds {
         is_left
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Feed>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, RunFeed>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

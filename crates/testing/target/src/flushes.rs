@@ -1,17 +1,17 @@
 //! The records of answers that wait for the next flush of a connection.
 
 use crate::clock;
-use crate::llm::Recording;
+use crate::llm::LlmRecording;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The records of a connection's answers whose last frames h2 has, but the kernel may not.
 #[derive(Default)]
-pub(crate) struct Flushes(RefCell<Vec<Rc<Recording>>>);
+pub(crate) struct Flushes(RefCell<Vec<Rc<LlmRecording>>>);
 
 impl Flushes {
     /// Adds a record, which receives the time of the next flush.
-    pub(crate) fn add(&self, recording: &Rc<Recording>) {
+    pub(crate) fn add(&self, recording: &Rc<LlmRecording>) {
         self.0.borrow_mut().push(Rc::clone(recording));
     }
 

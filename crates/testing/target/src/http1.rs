@@ -20,7 +20,7 @@ use crate::clock;
 use crate::hub::Hub;
 use crate::request::HEAD_MAX;
 use crate::sleeps::Sleeps;
-use crate::socket::{self, Pipe};
+use crate::socket::{self, SocketBytes};
 use crate::upgrade::SocketPlan;
 use crate::wire::Wire;
 use hyper::server::conn::http1;
@@ -119,7 +119,7 @@ async fn end_with(hub: &Hub, wire: Wire, end: RawEnd) -> Option<Wire> {
 async fn open_socket(hub: &Rc<Hub>, mut wire: Wire, plan: SocketPlan) {
     if write(&mut wire, &plan.handshake.head_http1()).await.is_ok() {
         hub.desk.own().tallies.responses.add(1);
-        socket::serve(Rc::clone(hub), Pipe::Http1(wire), plan).await;
+        socket::serve(Rc::clone(hub), SocketBytes::Http1(wire), plan).await;
     }
 }
 

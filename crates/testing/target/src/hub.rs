@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::grpc::Grpc;
 use crate::known::Known;
-use crate::llm::{Batch, LlmDesk};
+use crate::llm::{LlmDesk, StreamSeats};
 use crate::options::ServerOptions;
 use crate::shared::Shared;
 use crate::shortcuts::Shortcuts;
@@ -32,7 +32,7 @@ pub(crate) struct Hub {
     pub(crate) sleeps: Rc<Sleeps>,
     pub(crate) setup: WorkerSetup,
     /// The requests for tokens that decode or wait.
-    pub(crate) batch: Rc<Batch>,
+    pub(crate) batch: Rc<StreamSeats>,
     /// Constant answers over HTTP/2.
     pub(crate) known: RefCell<Known>,
     /// Constant answers over HTTP/1.
@@ -45,7 +45,7 @@ impl Hub {
         let desk = Desk::new(&setup.options, Arc::clone(&setup.shared), index);
         let llm = setup.options.llm.as_ref();
         let capacity = llm.and_then(|llm| llm.capacity).map(NonZeroU32::get);
-        let batch = Batch::new(capacity, llm.and_then(|llm| llm.queue));
+        let batch = StreamSeats::new(capacity, llm.and_then(|llm| llm.queue));
         Self {
             desk: Rc::new(desk),
             batch: Rc::new(batch),

@@ -77,7 +77,7 @@ pub use error::StartError;
 pub use fault::{Chance, CodeOdds, Drip, ParseFaultError, Stall, StatusOdds};
 pub use law::{Law, ParseLawError, Quantity, TokenCount};
 pub use llm::{
-    BadValue, BatchLaw, LlmBehaviour, LlmOptions, ParsePrefixCacheError, ParseTimingError,
+    BadBehaviour, BatchLaw, LlmBehaviour, LlmOptions, ParsePrefixCacheError, ParseTimingError,
     PrefixCacheSize,
 };
 pub use options::{

@@ -25,11 +25,11 @@ mod request;
 mod timing;
 mod vocabulary;
 
-pub(crate) use batch::Batch;
-pub use behaviour::{BadValue, LlmBehaviour};
+pub(crate) use batch::StreamSeats;
+pub use behaviour::{BadBehaviour, LlmBehaviour};
 pub(crate) use intent::{LlmAnswer, LlmDrawn, LlmIntent, LlmReport, LlmShared};
 pub(crate) use job::{LlmDesk, LlmEnd, LlmJob};
-pub(crate) use log::{LlmLog, Recording, print as print_log};
+pub(crate) use log::{LlmLog, LlmRecording, print as print_log};
 pub(crate) use metrics::{LlmMetrics, print as print_metrics};
 pub use options::{LlmOptions, ParsePrefixCacheError, PrefixCacheSize};
 pub(crate) use outlet::{LlmHead, Outlet, Rest};

@@ -14,7 +14,7 @@ use crate::reaction::{AnswerPlan, Reaction};
 use crate::request::{RequestBody, RequestHead, encode};
 use crate::shared::Shared;
 use crate::shop::{ENTRY_MAX, Shop, ShopRequest};
-use crate::upgrade::{Handshake, SocketPlan, SocketRequest};
+use crate::upgrade::{SocketPlan, UpgradeAnswer, UpgradeRequest};
 use drumfire_corpus::StreamEnd;
 use drumfire_units::{Nanos, Xoshiro256};
 use flate2::Compression;
@@ -61,7 +61,7 @@ enum Route {
     Shop(Box<ShopRequest>),
     ShopStats,
     /// A WebSocket, or a refusal if the request does not ask for one.
-    Socket(Box<SocketRequest>, Option<Box<Handshake>>),
+    Socket(Box<UpgradeRequest>, Option<Box<UpgradeAnswer>>),
 }
 
 impl Intent {
@@ -410,8 +410,8 @@ fn route(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Route, BadPara
         "/plaintext" => Route::Plaintext,
         "/redirect" => redirect(head)?,
         "/ws" => {
-            let request = SocketRequest::read(head, behaviour.size)?;
-            let handshake = Handshake::read(head, &request);
+            let request = UpgradeRequest::read(head, behaviour.size)?;
+            let handshake = UpgradeAnswer::read(head, &request);
             Route::Socket(Box::new(request), handshake.map(Box::new))
         }
         _ => Route::Filler,

@@ -8,5 +8,5 @@ mod deflate;
 mod pipe;
 mod session;
 
-pub(crate) use pipe::Pipe;
+pub(crate) use pipe::SocketBytes;
 pub(crate) use session::serve;

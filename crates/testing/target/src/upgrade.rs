@@ -11,15 +11,15 @@ mod terms;
 use crate::law::Law;
 use drumfire_units::Xoshiro256;
 
-pub(crate) use handshake::Handshake;
-pub(crate) use request::{SocketFault, SocketRequest, Switch};
+pub(crate) use handshake::UpgradeAnswer;
+pub(crate) use request::{SocketFault, Switch, UpgradeRequest};
 pub(crate) use terms::DeflateTerms;
 
 /// A conversation, before its handshake is sent.
 #[derive(Debug)]
 pub(crate) struct SocketPlan {
-    pub(crate) handshake: Handshake,
-    pub(crate) request: SocketRequest,
+    pub(crate) handshake: UpgradeAnswer,
+    pub(crate) request: UpgradeRequest,
     /// The time from a message to its echo.
     pub(crate) delay: Option<Law>,
     /// The filler in a message that is sent unasked.

@@ -5,7 +5,7 @@ use drumfire_units::Nanos;
 /// The behaviour of the engine's machine. By default it is infinitely fast.
 #[derive(Clone, Debug)]
 pub struct Client {
-    pub(crate) pauses: Vec<Pause>,
+    pub(crate) pauses: Vec<ClientPause>,
     pub(crate) call: Nanos,
     pub(crate) late: Nanos,
     pub(crate) descriptors: usize,
@@ -31,7 +31,7 @@ pub(crate) struct KernelStamps {
 
 /// A span in which the client does not run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pause {
+pub(crate) struct ClientPause {
     pub(crate) from: Nanos,
     pub(crate) until: Nanos,
     pub(crate) cause: Cause,
@@ -83,7 +83,7 @@ impl Client {
 
     fn pause(mut self, from: Nanos, time: Nanos, cause: Cause) -> Self {
         let until = from + time;
-        self.pauses.push(Pause { from, until, cause });
+        self.pauses.push(ClientPause { from, until, cause });
         self
     }
 

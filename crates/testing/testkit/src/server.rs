@@ -25,7 +25,7 @@ pub struct Server {
     pub(crate) window: usize,
     pub(crate) expecting: Expecting,
     /// The protocol that the server agrees to over TLS; `None` without TLS.
-    pub(crate) tls: Option<Agreed>,
+    pub(crate) tls: Option<AgreedProtocol>,
     /// Whether its handshake requests a client certificate, which no simulated client has.
     pub(crate) asks_certificate: bool,
     /// The HTTP/2 script; HTTP/1 if `None`.
@@ -42,7 +42,7 @@ pub(crate) enum Accepts {
 }
 
 /// The protocol that a server agrees to in a TLS handshake; empty means none.
-pub(crate) type Agreed = &'static [u8];
+pub(crate) type AgreedProtocol = &'static [u8];
 
 /// The server does not work in the last `length` of each `period`.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 mod llm;
 
-pub(crate) use llm::{LlmFlags, parsed};
+pub(crate) use llm::{LlmMockFlags, parsed};
 
 use super::number::{count, length, small_count, small_positive};
 use clap::Args;
@@ -106,5 +106,5 @@ pub(crate) struct ServeFlags {
     #[arg(long, value_name = "N", value_parser = small_positive)]
     pub(crate) goaway_after: Option<u32>,
     #[command(flatten)]
-    pub(crate) llm: LlmFlags,
+    pub(crate) llm: LlmMockFlags,
 }

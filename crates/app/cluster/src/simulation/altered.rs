@@ -2,7 +2,7 @@
 //! run ends and has every request, or reports which agent's requests are missing.
 
 use super::conductor::{Conductor, Life, setup};
-use super::{AgentProcess, ClusterWorld, INTERVAL, INTERVALS};
+use super::{ClusterWorld, INTERVAL, INTERVALS, SimulatedAgent};
 use crate::envelope::Message as _;
 use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::lease::{END_LATE, LEASE};
@@ -159,7 +159,7 @@ impl ClusterWorld {
     }
 
     /// Whether the run reports something about an agent.
-    fn names(&self, process: &AgentProcess) -> bool {
+    fn names(&self, process: &SimulatedAgent) -> bool {
         let mut texts = self.last().seen.texts.iter();
         texts.any(|text| text.contains(&*process.name))
     }

@@ -1,7 +1,7 @@
 //! Parses a command line as Python's `argparse` does: `--flag VALUE` or `--flag=VALUE`, names may
 //! be shortened as long as they are unambiguous, and `_` stands for `-`.
 
-use super::flags::{self, FLAGS, Flag, Support, Takes};
+use super::flags::{self, FLAGS, Flag, FlagValues, Support};
 use drumfire_plan::suggestion;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -48,19 +48,19 @@ impl Args {
             let flag = named(&name.replace('_', "-"))?;
             let mut values: Vec<&str> = inline.into_iter().collect();
             let most = match (flag.takes, inline) {
-                (Takes::Nothing, Some(_)) => {
+                (FlagValues::Nothing, Some(_)) => {
                     return Err(format!("argument --{}: it takes no value", flag.name));
                 }
-                (_, Some(_)) | (Takes::Nothing, None) => 0,
-                (Takes::One, None) => 1,
-                (Takes::Many, None) => usize::MAX,
+                (_, Some(_)) | (FlagValues::Nothing, None) => 0,
+                (FlagValues::One, None) => 1,
+                (FlagValues::Many, None) => usize::MAX,
             };
             while values.len() < most
                 && let Some(value) = words.next_if(|word| is_value(word))
             {
                 values.push(value);
             }
-            if flag.takes != Takes::Nothing && values.is_empty() {
+            if flag.takes != FlagValues::Nothing && values.is_empty() {
                 return Err(format!("argument --{}: expected a value", flag.name));
             }
             if let Support::Refused(why) = flag.support {
@@ -219,8 +219,8 @@ mod tests {
     fn every_flag_has_an_answer() {
         for flag in FLAGS {
             let line = match flag.takes {
-                Takes::Nothing => format!("--{}", flag.name),
-                Takes::One | Takes::Many => format!("--{} 1", flag.name),
+                FlagValues::Nothing => format!("--{}", flag.name),
+                FlagValues::One | FlagValues::Many => format!("--{} 1", flag.name),
             };
             match (parse(&line), flag.support) {
                 (Err(error), Support::Refused(why)) => {

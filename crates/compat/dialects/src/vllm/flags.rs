@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// The number of values that follow a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum FlagValues {
     /// None: a switch.
     Nothing,
     One,
@@ -27,7 +27,7 @@ pub(super) enum Support {
 pub(super) struct Flag {
     /// The name without dashes.
     pub(super) name: &'static str,
-    pub(super) takes: Takes,
+    pub(super) takes: FlagValues,
     /// The default, as the help shows it; empty without one.
     pub(super) default: &'static str,
     /// The help text.
@@ -39,7 +39,7 @@ impl Flag {
     const fn one(name: &'static str, default: &'static str, help: &'static str) -> Self {
         Self {
             name,
-            takes: Takes::One,
+            takes: FlagValues::One,
             default,
             help,
             support: Support::Yes,
@@ -48,14 +48,14 @@ impl Flag {
 
     const fn many(name: &'static str, help: &'static str) -> Self {
         Self {
-            takes: Takes::Many,
+            takes: FlagValues::Many,
             ..Self::one(name, "", help)
         }
     }
 
     const fn switch(name: &'static str, help: &'static str) -> Self {
         Self {
-            takes: Takes::Nothing,
+            takes: FlagValues::Nothing,
             ..Self::one(name, "", help)
         }
     }
@@ -203,9 +203,9 @@ pub(super) fn help() -> String {
     let mut out = format!("usage: {} [options]\n\noptions:\n", super::COMMAND);
     for flag in FLAGS {
         let value = match flag.takes {
-            Takes::Nothing => "",
-            Takes::One => " VALUE",
-            Takes::Many => " VALUE …",
+            FlagValues::Nothing => "",
+            FlagValues::One => " VALUE",
+            FlagValues::Many => " VALUE …",
         };
         // Writing to a String can't fail.
         let _ = write!(out, "  --{}{value}\n      {}", flag.name, flag.help);

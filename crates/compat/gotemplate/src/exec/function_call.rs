@@ -22,8 +22,8 @@ impl<'t> State<'t, '_> {
         let function = &self.program.functions[index];
         self.check_count(name, &function.signature, arguments, last.is_some())?;
         match &function.body {
-            Body::And => self.short_circuit(Stop::AtFalse, arguments, last, dot),
-            Body::Or => self.short_circuit(Stop::AtTrue, arguments, last, dot),
+            Body::And => self.short_circuit(ShortCircuit::AtFalse, arguments, last, dot),
+            Body::Or => self.short_circuit(ShortCircuit::AtTrue, arguments, last, dot),
             Body::CallValue => self.call_value(place, arguments, last, dot),
             Body::Native(native) => {
                 let from = self.arguments.len();
@@ -114,7 +114,7 @@ impl<'t> State<'t, '_> {
 
     fn short_circuit(
         &mut self,
-        stop: Stop,
+        stop: ShortCircuit,
         arguments: &'t [Term],
         last: Option<Value>,
         dot: &Value,
@@ -122,7 +122,7 @@ impl<'t> State<'t, '_> {
         let mut value = Value::Missing;
         for term in arguments {
             value = self.argument(term, Parameter::Reflected, dot)?;
-            if value.is_true() == (stop == Stop::AtTrue) {
+            if value.is_true() == (stop == ShortCircuit::AtTrue) {
                 return Ok(value);
             }
         }
@@ -163,7 +163,7 @@ impl<'t> State<'t, '_> {
 
 /// The truth value at which `and` or `or` stops.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stop {
+enum ShortCircuit {
     AtFalse,
     AtTrue,
 }

@@ -7,13 +7,13 @@ use crate::quote;
 
 /// The kind of a branch.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Control {
+enum BranchKind {
     If,
     Range,
     With,
 }
 
-impl Control {
+impl BranchKind {
     const fn word(self) -> &'static str {
         match self {
             Self::If => "if",
@@ -57,10 +57,10 @@ impl Parser<'_> {
                 self.expect(Kind::RightDelim, "end")?;
                 return Ok(Err(Ending::End));
             }
-            Keyword::If => self.branch(Control::If)?,
-            Keyword::Range => self.branch(Control::Range)?,
+            Keyword::If => self.branch(BranchKind::If)?,
+            Keyword::Range => self.branch(BranchKind::Range)?,
             Keyword::Template => self.template()?,
-            Keyword::With => self.branch(Control::With)?,
+            Keyword::With => self.branch(BranchKind::With)?,
             Keyword::Define | Keyword::Dot | Keyword::Nil => return self.plain_action(),
         };
         Ok(Ok(node))
@@ -91,7 +91,7 @@ impl Parser<'_> {
         Ok(node)
     }
 
-    fn branch(&mut self, control: Control) -> ParseResult<Node> {
+    fn branch(&mut self, control: BranchKind) -> ParseResult<Node> {
         let visible = self.scope.visible.len();
         let stacked = self.scope.stacked.len();
         let branch = self.deeper(|parser| parser.branch_parts(control))?;
@@ -100,9 +100,9 @@ impl Parser<'_> {
         Ok(control.node(branch))
     }
 
-    fn branch_parts(&mut self, control: Control) -> ParseResult<BranchNode> {
+    fn branch_parts(&mut self, control: BranchKind) -> ParseResult<BranchNode> {
         let pipe = self.pipeline(control.word(), Kind::RightDelim)?;
-        let in_loop = usize::from(control == Control::Range);
+        let in_loop = usize::from(control == BranchKind::Range);
         self.scope.ranges += in_loop;
         let (body, ending) = self.scoped_list()?;
         self.scope.ranges -= in_loop;
@@ -127,7 +127,7 @@ impl Parser<'_> {
         Ok(parsed)
     }
 
-    fn else_part(&mut self, control: Control) -> ParseResult<Block> {
+    fn else_part(&mut self, control: BranchKind) -> ParseResult<Block> {
         if let Some(keyword) = control.chained()
             && self.peek().kind == Kind::Keyword(keyword)
         {

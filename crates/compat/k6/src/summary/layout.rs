@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::number::Unit;
-use super::style::{Colors, Ink};
+use super::style::{Colors, SummaryInk};
 use super::{Mode, TrendStat};
 use crate::metric::Sink;
 
@@ -163,7 +163,7 @@ impl Block {
         for (section, rows) in &self.sections {
             out.push_str(&format!(
                 "{indent}{}\n",
-                colors.paint(Ink::Bold, section.title())
+                colors.paint(SummaryInk::Bold, section.title())
             ));
             for row in rows {
                 widths.write(row, out, indent, colors);
@@ -207,13 +207,16 @@ impl Widths {
         match &row.cells {
             Cells::Trend(trend) => {
                 for ((name, value), width) in trend.iter().zip(&self.trend) {
-                    let padded = pad(colors.paint(Ink::Value, value), width - length(value));
+                    let padded = pad(
+                        colors.paint(SummaryInk::Value, value),
+                        width - length(value),
+                    );
                     cells.push(format!("{name}={padded}"));
                 }
             }
             Cells::Value { value, extras } => {
                 cells.push(pad(
-                    colors.paint(Ink::Value, value),
+                    colors.paint(SummaryInk::Value, value),
                     self.value - length(value),
                 ));
                 for (extra, width) in extras.iter().zip(&self.extras) {
@@ -222,11 +225,11 @@ impl Widths {
                     } else {
                         width - length(extra)
                     };
-                    cells.push(pad(colors.paint(Ink::Extra, extra), room));
+                    cells.push(pad(colors.paint(SummaryInk::Extra, extra), room));
                 }
             }
         }
-        let dots = colors.paint(Ink::Dots, &dots);
+        let dots = colors.paint(SummaryInk::Dots, &dots);
         out.push_str(&format!("{indent}{}{dots} {}\n", row.name, cells.join(" ")));
     }
 }

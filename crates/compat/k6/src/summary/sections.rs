@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Summary;
 use super::layout::{self, Block, Cells, Row, Widths};
 use super::number::Unit;
-use super::style::Ink;
+use super::style::SummaryInk;
 use crate::metric::Sink;
 use crate::metrics::{Check, Group, MetricId};
 
@@ -41,7 +41,10 @@ impl Summary<'_> {
             if fails > 0 {
                 let percent = (100.0 * layout::share(passes, passes + fails)).floor();
                 let text = format!("↳  {percent}% — ✓ {passes} / ✗ {fails}");
-                out.push_str(&format!("{under}{}\n", self.colors.paint(Ink::Bad, &text)));
+                out.push_str(&format!(
+                    "{under}{}\n",
+                    self.colors.paint(SummaryInk::Bad, &text)
+                ));
             }
         }
         out.push('\n');

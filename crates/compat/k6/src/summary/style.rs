@@ -12,7 +12,7 @@ pub enum Colors {
 
 /// What a part of the text is.
 #[derive(Clone, Copy)]
-pub(super) enum Ink {
+pub(super) enum SummaryInk {
     /// A name of a section.
     Bold,
     /// Text beside a mark.
@@ -30,16 +30,16 @@ pub(super) enum Ink {
 }
 
 impl Colors {
-    pub(super) fn paint(self, ink: Ink, text: &str) -> String {
+    pub(super) fn paint(self, ink: SummaryInk, text: &str) -> String {
         let code = match ink {
             _ if self == Self::Off => return text.to_owned(),
-            Ink::Bold => "1",
-            Ink::Plain => "37",
-            Ink::Dots => "2;37",
-            Ink::Value => "36",
-            Ink::Extra => "2;36",
-            Ink::Good => "32",
-            Ink::Bad => "31",
+            SummaryInk::Bold => "1",
+            SummaryInk::Plain => "37",
+            SummaryInk::Dots => "2;37",
+            SummaryInk::Value => "36",
+            SummaryInk::Extra => "2;36",
+            SummaryInk::Good => "32",
+            SummaryInk::Bad => "31",
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }
@@ -47,9 +47,9 @@ impl Colors {
     /// A mark with a text in one colour.
     pub(super) fn mark(self, is_good: bool, text: &str) -> String {
         let (mark, ink) = if is_good {
-            ("✓", Ink::Good)
+            ("✓", SummaryInk::Good)
         } else {
-            ("✗", Ink::Bad)
+            ("✗", SummaryInk::Bad)
         };
         self.paint(ink, &format!("{mark}{text}"))
     }

@@ -28,14 +28,14 @@ use drumfire_plan::{
 #[derive(Debug, Default)]
 pub(super) struct Follow {
     /// The current redirected request; `None` for the original request.
-    current: Option<Box<Hop>>,
+    current: Option<Box<RedirectedRequest>>,
     /// The request to send after the current response.
     next: Option<Next>,
 }
 
 /// One redirected request.
 #[derive(Debug)]
-pub(super) struct Hop {
+pub(super) struct RedirectedRequest {
     request: HttpRequest,
     /// The number of the redirect in its exchange, from 1.
     number: u32,
@@ -49,7 +49,7 @@ pub(super) struct Hop {
 #[derive(Debug)]
 pub(super) enum Next {
     /// Send another request.
-    Hop(Box<Hop>),
+    Hop(Box<RedirectedRequest>),
     /// End the exchange with this failure.
     Refused(Failure),
 }
@@ -197,7 +197,7 @@ fn after_redirect<'h>(
         return Some(Next::Refused(Failure::with(Outcome::RedirectLimit, reason)));
     }
     Some(match redirected(previous, status, location, &pool.http) {
-        Ok(request) => Next::Hop(Box::new(Hop {
+        Ok(request) => Next::Hop(Box::new(RedirectedRequest {
             request,
             number: previous.number + 1,
             own_referer: previous.own_referer,

@@ -1,6 +1,6 @@
 //! The gate at which workers wait for each other before the start.
 //!
-//! Each expected worker has one [`Ticket`] and uses it once: it passes, or drops the ticket after a
+//! Each expected worker has one [`GateTicket`] and uses it once: it passes, or drops the ticket after a
 //! failure or a panic. In both cases the gate opens as soon as all are accounted for, and no worker
 //! waits for one that never comes. The last worker reads the clock once: the run's start is the
 //! same instant for all, and is after the opening of all connections.
@@ -36,8 +36,8 @@ impl Gate {
     }
 
     /// One worker's right to pass; dropping it excuses the worker.
-    pub(crate) const fn ticket<N: Fn() -> Nanos>(&self, now: N) -> Ticket<'_, N> {
-        Ticket {
+    pub(crate) const fn ticket<N: Fn() -> Nanos>(&self, now: N) -> GateTicket<'_, N> {
+        GateTicket {
             gate: self,
             now,
             is_used: false,
@@ -81,13 +81,13 @@ impl Gate {
 }
 
 /// A right to pass a gate.
-pub(crate) struct Ticket<'a, N: Fn() -> Nanos> {
+pub(crate) struct GateTicket<'a, N: Fn() -> Nanos> {
     gate: &'a Gate,
     now: N,
     is_used: bool,
 }
 
-impl<N: Fn() -> Nanos> Ticket<'_, N> {
+impl<N: Fn() -> Nanos> GateTicket<'_, N> {
     /// Waits until all have come, and returns the moment at which all start.
     pub(crate) fn pass(mut self) -> Nanos {
         self.is_used = true;
@@ -95,7 +95,7 @@ impl<N: Fn() -> Nanos> Ticket<'_, N> {
     }
 }
 
-impl<N: Fn() -> Nanos> Drop for Ticket<'_, N> {
+impl<N: Fn() -> Nanos> Drop for GateTicket<'_, N> {
     fn drop(&mut self) {
         if !self.is_used {
             self.gate.excuse(1, &self.now);

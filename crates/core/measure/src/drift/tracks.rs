@@ -97,7 +97,7 @@ impl Track {
 
 /// The figures of one cell of a timeline, or of merged neighbours, for the points of all tracks.
 #[derive(Clone, Debug)]
-struct Sight {
+struct CellFigures {
     start: Nanos,
     end: Nanos,
     /// The number of exchanges that ended.
@@ -110,7 +110,7 @@ struct Sight {
     memory: u64,
 }
 
-impl Sight {
+impl CellFigures {
     fn from_cell(cell: &Overview) -> Self {
         Self {
             start: cell.start,
@@ -170,14 +170,14 @@ pub(super) fn tracks(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos)
     tracks.collect()
 }
 
-fn after_start_up(sights: &[Sight]) -> &[Sight] {
+fn after_start_up(sights: &[CellFigures]) -> &[CellFigures] {
     let first = sights.partition_point(|sight| sight.start < START_UP);
     &sights[first..]
 }
 
 /// The track of a figure that is known nearly everywhere: for nine points of ten, and at least
 /// [`POINTS_MIN`].
-fn track(figure: DriftFigure, sights: &[Sight]) -> Option<Track> {
+fn track(figure: DriftFigure, sights: &[CellFigures]) -> Option<Track> {
     let points = sights.iter().filter_map(|sight| {
         Some(Point {
             start: sight.start,
@@ -192,7 +192,7 @@ fn track(figure: DriftFigure, sights: &[Sight]) -> Option<Track> {
 
 /// The number of neighbouring cells that together have enough samples for a 99th percentile, plus a
 /// quarter, as long as [`POINTS_MIN`] points remain.
-fn neighbours_needed(sights: &[Sight]) -> usize {
+fn neighbours_needed(sights: &[CellFigures]) -> usize {
     let ended: Vec<f64> = sights
         .iter()
         .map(|sight| sight.ended.saturating_sub(sight.failed) as f64)
@@ -209,12 +209,12 @@ fn sights(
     timeline: &Timeline<Overview>,
     from: Nanos,
     together: usize,
-) -> Vec<Sight> {
+) -> Vec<CellFigures> {
     let steady = steady_span(info, timeline, from);
     let cells = timeline.cells().skip(1);
     let cells = cells.take(timeline.len().saturating_sub(2));
     let cells = cells.filter(|cell| steady.start <= cell.start && cell.end <= steady.end);
-    let mut sights: Vec<Sight> = Vec::new();
+    let mut sights: Vec<CellFigures> = Vec::new();
     let mut group: Option<Overview> = None;
     let mut within = 0;
     for cell in cells {
@@ -224,7 +224,7 @@ fn sights(
         }
         within += 1;
         if within == together {
-            sights.extend(group.take().as_ref().map(Sight::from_cell));
+            sights.extend(group.take().as_ref().map(CellFigures::from_cell));
             within = 0;
         }
     }
@@ -250,7 +250,7 @@ fn steady_span(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Ra
 
 /// Whether there are enough points and the load was constant. A closed model's load follows the
 /// target's speed, so it is not compared.
-fn is_judged(info: &RunInfo, sights: &[Sight]) -> bool {
+fn is_judged(info: &RunInfo, sights: &[CellFigures]) -> bool {
     let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
         return false;
     };
@@ -268,8 +268,8 @@ fn is_judged(info: &RunInfo, sights: &[Sight]) -> bool {
 
 /// Whether arrivals became due at one rate in all parts of a span, except for chance: in its
 /// halves, which show slow growth, and in its tenths, which show waves.
-fn is_load_steady(sights: &[Sight]) -> bool {
-    let rate = |part: &[Sight]| {
+fn is_load_steady(sights: &[CellFigures]) -> bool {
+    let rate = |part: &[CellFigures]| {
         let due: u64 = part.iter().map(|sight| sight.due).sum();
         let time: f64 = part.iter().map(|sight| sight.length().as_secs_f64()).sum();
         due as f64 / time

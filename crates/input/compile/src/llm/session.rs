@@ -21,7 +21,7 @@ const RESULTS_PER_ROUND: u32 = 128;
 
 /// The messages that a turn has before its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Context {
+pub(super) enum TurnContext {
     /// The prompts so far, and the answers that were received.
     Live,
     /// The prompts so far, and the answers that the trace contains, or made-up ones.
@@ -31,16 +31,16 @@ pub(super) enum Context {
 }
 
 /// The words of contexts.
-pub(super) const CONTEXTS: [(&str, Context); 3] = [
-    ("live", Context::Live),
-    ("recorded", Context::Recorded),
-    ("whole", Context::Whole),
+pub(super) const CONTEXTS: [(&str, TurnContext); 3] = [
+    ("live", TurnContext::Live),
+    ("recorded", TurnContext::Recorded),
+    ("whole", TurnContext::Whole),
 ];
 
 /// What the steps of a session are made of.
 pub(super) struct SessionParts<'a> {
     pub(super) api: LlmApi,
-    pub(super) context: Context,
+    pub(super) context: TurnContext,
     /// The name of the feed, with which the names of all variables begin.
     pub(super) feed: &'a str,
     /// The maximum number of turns.
@@ -147,8 +147,8 @@ impl SessionParts<'_> {
             }
         }
         let messages = match self.context {
-            Context::Whole => format!("[{}]", self.column("message", turn)),
-            Context::Live | Context::Recorded => {
+            TurnContext::Whole => format!("[{}]", self.column("message", turn)),
+            TurnContext::Live | TurnContext::Recorded => {
                 steps.extend(self.ask(turn));
                 format!("[{{{{{}}}}}]", self.variable("history"))
             }
@@ -204,9 +204,9 @@ impl SessionParts<'_> {
             value: self.made(part),
         };
         let answer = match self.context {
-            Context::Whole => None,
-            Context::Recorded => Some(self.column("answer", turn)),
-            Context::Live => {
+            TurnContext::Whole => None,
+            TurnContext::Recorded => Some(self.column("answer", turn)),
+            TurnContext::Live => {
                 request.take.push(takes("answer", "answer message"));
                 Some(format!("{{{{{}}}}}", self.variable("answer")))
             }

@@ -5,7 +5,7 @@ use super::FREE;
 use super::api::{has_messages, has_stream_options};
 use super::body::Templates;
 use super::is_streamed;
-use super::session::{CONTEXTS, Context, SessionParts};
+use super::session::{CONTEXTS, SessionParts, TurnContext};
 use super::trace::Turns;
 use crate::scope::Scope;
 use drumfire_data::{
@@ -27,7 +27,7 @@ pub(super) const fn turns_of_trace(settings: &LlmSettings) -> Turns {
 
 /// What the settings of a pool determine of its sessions.
 pub(super) struct SessionPlan {
-    context: Context,
+    context: TurnContext,
     /// The maximum number of turns.
     turns_max: u64,
     options: SessionOptions,
@@ -69,7 +69,7 @@ impl SessionPlan {
         let place = place.into_iter().flatten().next().map(|text| &text.place);
         let place = place.or_else(|| tools.map(|text| &text.place));
         let place = place.or_else(|| settings.trace.file.as_ref().map(|text| &text.place));
-        if let Some(place) = place.filter(|_| context != Context::Whole && !has_messages(api)) {
+        if let Some(place) = place.filter(|_| context != TurnContext::Whole && !has_messages(api)) {
             let message = "sessions repeat messages, which only the APIs `chat`, `responses` and \
                            `messages` have";
             scope.found.add(place, message);
@@ -129,13 +129,13 @@ impl SessionPlan {
 /// The context of sessions, of which traces with whole prompts have none.
 fn context_of(
     settings: &LlmSettings,
-    given: Option<Context>,
+    given: Option<TurnContext>,
     is_whole: bool,
     scope: &mut Scope<'_>,
-) -> Context {
+) -> TurnContext {
     let context = given.unwrap_or(match is_whole {
-        true => Context::Whole,
-        false => Context::Live,
+        true => TurnContext::Whole,
+        false => TurnContext::Live,
     });
     if let Some(text) = &settings.context {
         let message = match is_whole {
@@ -145,14 +145,14 @@ fn context_of(
                       or `recorded`"
             }
         };
-        let is_wrong = (context == Context::Whole) != is_whole;
+        let is_wrong = (context == TurnContext::Whole) != is_whole;
         scope.found.add_if(is_wrong, &text.place, message);
     }
     if let Some(tools) = settings
         .tools
         .0
         .as_ref()
-        .filter(|_| context != Context::Live)
+        .filter(|_| context != TurnContext::Live)
     {
         let message = "the results of tools follow the answers that were received; use the context \
                        `live`";

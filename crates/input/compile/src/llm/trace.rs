@@ -14,8 +14,8 @@ const SPEED_MAX: f64 = 1e6;
 const START_BYTES: usize = 64 << 10;
 
 /// A trace that was read.
-pub(super) struct Read {
-    pub(super) content: Recorded,
+pub(super) struct LoadedTrace {
+    pub(super) content: TraceContent,
     /// The times at which the requests or the sessions start; `None` without a speed.
     pub(super) times: Option<Vec<Nanos>>,
     /// The factor by which recorded times pass faster; `None` if they have no effect.
@@ -23,12 +23,12 @@ pub(super) struct Read {
 }
 
 /// The content of a trace.
-pub(super) enum Recorded {
+pub(super) enum TraceContent {
     Requests(Trace),
     Sessions(SessionTrace),
 }
 
-impl Recorded {
+impl TraceContent {
     fn times(&self, speed: f64) -> Option<Vec<Nanos>> {
         match self {
             Self::Requests(trace) => trace.times(speed),
@@ -83,7 +83,7 @@ pub(super) fn read(
     turns: Turns,
     seed: u64,
     scope: &mut Scope<'_>,
-) -> Option<Read> {
+) -> Option<LoadedTrace> {
     let source = scope.open(file)?;
     let format = format_of(file, written, &*source, scope)?;
     let format = match turns {
@@ -109,7 +109,7 @@ pub(super) fn read(
                 seed,
             },
         )
-        .map(Recorded::Requests),
+        .map(TraceContent::Requests),
         Format::Sessions(format) => read_sessions(
             source,
             &SessionTraceOptions {
@@ -120,7 +120,7 @@ pub(super) fn read(
                 seed,
             },
         )
-        .map(Recorded::Sessions),
+        .map(TraceContent::Sessions),
     };
     let read = read.map_err(|error| match error.line {
         0 => format!("{}: {}", file.value, error.message),
@@ -135,7 +135,7 @@ pub(super) fn read(
         }
         _ => None,
     };
-    Some(Read {
+    Some(LoadedTrace {
         content,
         times,
         speed,

@@ -135,7 +135,7 @@ fn closing(row: &[u8], mut from: usize, quote: u8) -> usize {
 
 /// Cuts rows of CSV and keeps the values of the last one.
 #[derive(Debug)]
-pub(super) struct CsvRows {
+pub(super) struct CsvCutter {
     form: Arc<CsvForm>,
     reader: Reader,
     /// The values of the row, one after the other.
@@ -145,14 +145,14 @@ pub(super) struct CsvRows {
     width: usize,
 }
 
-impl Clone for CsvRows {
+impl Clone for CsvCutter {
     /// Makes a new reader, because a clone of csv-core's does not have all of its tables.
     fn clone(&self) -> Self {
         Self::new(Arc::clone(&self.form))
     }
 }
 
-impl CsvRows {
+impl CsvCutter {
     pub(super) fn new(form: Arc<CsvForm>) -> Self {
         Self {
             reader: reader(&form),
@@ -237,7 +237,7 @@ const fn is_end(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arc, CsvForm, CsvRows};
+    use super::{Arc, CsvCutter, CsvForm};
     use crate::feed::row_step::RowStep;
     use csv::{ReaderBuilder, StringRecord};
     use proptest::prelude::*;
@@ -245,7 +245,7 @@ mod tests {
     /// The rows of a text, cut from windows that grow by `by`.
     fn rows(text: &str, form: &CsvForm, by: usize) -> Option<Vec<Vec<String>>> {
         let (mut from, mut to) = (0, by.min(text.len()));
-        let (mut rows, mut reader) = (Vec::new(), CsvRows::new(Arc::new(form.clone())));
+        let (mut rows, mut reader) = (Vec::new(), CsvCutter::new(Arc::new(form.clone())));
         loop {
             match reader.step(&text.as_bytes()[from..to], to == text.len()) {
                 RowStep::Row { bytes, .. } => {

@@ -1,7 +1,7 @@
 //! A file of rows, as it is read once before the run.
 
 use super::csv_rows::Quotes;
-use super::json_rows::{JsonColumns, JsonRows};
+use super::json_rows::{JsonColumns, RowValues};
 use super::row_reader::{FeedFormat, RowReader};
 use super::row_step::RowStep;
 use super::stored_rows::{RowIndex, StoredRows};
@@ -27,7 +27,7 @@ enum Kept {
     /// The values of CSV and of lines.
     Cells(Vec<Value>),
     /// The values of JSON.
-    Json(JsonRows),
+    Json(RowValues),
     /// The places where rows begin.
     Index(RowIndex),
 }

@@ -27,7 +27,7 @@ enum RowKind {
 }
 
 /// Rows as they are read, each value with its column.
-pub(super) type JsonRows = Vec<Vec<(usize, Value)>>;
+pub(super) type RowValues = Vec<Vec<(usize, Value)>>;
 
 impl JsonColumns {
     /// The values of the row that a text is, which begins in a line.
@@ -147,7 +147,7 @@ impl JsonColumns {
     }
 
     /// The cells of rows, row by row.
-    pub(super) fn cells(&self, rows: JsonRows) -> Vec<Value> {
+    pub(super) fn cells(&self, rows: RowValues) -> Vec<Value> {
         let width = self.names.len();
         let mut cells = vec![Value::UNDEFINED; width * rows.len()];
         for (row, values) in cells.chunks_mut(width.max(1)).zip(rows) {

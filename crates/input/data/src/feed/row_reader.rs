@@ -1,6 +1,6 @@
 //! The formats of files of rows, each a cutter that takes a file row by row.
 
-use super::csv_rows::CsvRows;
+use super::csv_rows::CsvCutter;
 use super::json_rows::JsonColumns;
 use super::row_step::{ChangedRow, RowStep};
 use super::{CsvForm, JsonNext, JsonValues, push_value};
@@ -27,7 +27,7 @@ pub enum FeedFormat {
 /// A reader of rows: how they are cut, and the values of one of them.
 #[derive(Clone, Debug)]
 pub(super) enum RowReader {
-    Csv(Box<CsvRows>),
+    Csv(Box<CsvCutter>),
     Json {
         values: JsonValues,
         cells: Vec<Value>,
@@ -41,7 +41,7 @@ pub(super) enum RowReader {
 impl RowReader {
     pub(super) fn new(format: &FeedFormat) -> Self {
         match format {
-            FeedFormat::Csv(form) => Self::Csv(Box::new(CsvRows::new(Arc::new(form.clone())))),
+            FeedFormat::Csv(form) => Self::Csv(Box::new(CsvCutter::new(Arc::new(form.clone())))),
             FeedFormat::Json => Self::Json {
                 values: JsonValues::default(),
                 cells: Vec::new(),

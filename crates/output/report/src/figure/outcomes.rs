@@ -2,7 +2,7 @@
 //! rarest failures share a bar. Bars without a request are left out, except for the bar of ok
 //! requests: without it, a reader could take the picture for incomplete.
 
-use super::{Axis, Bar, Figure, Plot, Requests, Role, Scale, Unit};
+use super::{Axis, Bar, Figure, MoreRequests, Plot, Role, Scale, Unit};
 use drumfire_measure::{Counts, Outcome, OutcomeCounts};
 use std::cmp::Reverse;
 
@@ -12,7 +12,7 @@ const KINDS: usize = 8;
 /// A bar for each outcome, for requests that were not sent, and for those without an end. A failure
 /// with a response has another colour than one without: the target caused the first. In an active
 /// run, a request without an end is no loss.
-pub(super) fn bars(counts: &Counts, outcomes: &OutcomeCounts, requests: Requests) -> Vec<Bar> {
+pub(super) fn bars(counts: &Counts, outcomes: &OutcomeCounts, requests: MoreRequests) -> Vec<Bar> {
     let mut bars = vec![bar("ok", Role::Good, counts.ok)];
     let mut kinds: Vec<(Outcome, u64)> = outcomes.failures().collect();
     kinds.sort_by_key(|(_, count)| Reverse(*count));
@@ -29,11 +29,11 @@ pub(super) fn bars(counts: &Counts, outcomes: &OutcomeCounts, requests: Requests
         bar("dropped", Role::Lost, counts.dropped),
     ]);
     bars.extend(match requests {
-        Requests::Ended => [
+        MoreRequests::Ended => [
             bar("due but not sent", Role::Lost, counts.pending),
             bar("in flight at the end", Role::Lost, counts.in_flight),
         ],
-        Requests::Open => [
+        MoreRequests::Open => [
             bar("waiting", Role::Asked, counts.pending),
             bar("under way", Role::Asked, counts.in_flight),
         ],

@@ -20,7 +20,7 @@ const COLUMNS: usize = 40;
 const IN_A_ROW: usize = 8;
 
 /// A number with its name.
-struct Tile<'a> {
+struct NumberTile<'a> {
     name: &'static str,
     value: String,
     /// The number with which to compare the value, or its unit.
@@ -36,7 +36,7 @@ pub(super) fn print(out: &mut Markup, summary: &Summary, rows: &[IntervalRow]) {
     let tiles = requests(summary, rows).into_iter();
     let tiles = tiles.chain(times(summary, rows));
     let tiles = tiles.chain(iterations(summary)).chain(messages(summary));
-    let tiles: Vec<Tile<'_>> = tiles.chain(answers(summary, rows)).collect();
+    let tiles: Vec<NumberTile<'_>> = tiles.chain(answers(summary, rows)).collect();
     let class = match tiles.len() > IN_A_ROW {
         true => "numbers many",
         false => "numbers",
@@ -49,20 +49,20 @@ pub(super) fn print(out: &mut Markup, summary: &Summary, rows: &[IntervalRow]) {
 }
 
 /// The tiles of requests, their rate and their failures.
-fn requests<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
+fn requests<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [NumberTile<'a>; 3] {
     let counts = &summary.total.counts;
     let begun = sent_or_begun(summary.total.without_data());
     let asked = summary.intended_per_s();
     let has_rate = summary.duration >= RATE_FROM.0 && counts.sent >= RATE_FROM.1;
     [
-        Tile {
+        NumberTile {
             name: "Requests",
             value: count(counts.sent),
             aside: Some(begun.to_owned()),
             rule: None,
             course: None,
         },
-        Tile {
+        NumberTile {
             name: "Rate",
             value: match has_rate {
                 true => rate(summary.achieved_per_s()),
@@ -72,7 +72,7 @@ fn requests<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
             rule: rule_on(summary, |metric| matches!(metric, Metric::Rate)),
             course: course(rows, |row| Some(row.ended_per_s())),
         },
-        Tile {
+        NumberTile {
             name: "Failed",
             value: share(counts.failed, counts.sent),
             aside: Some(format!("{} requests", count(counts.failed))),
@@ -104,7 +104,7 @@ const HIGH: [Quantile; 3] = [
 ];
 
 /// The tiles of the latency.
-fn times<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
+fn times<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [NumberTile<'a>; 3] {
     let times = summary.latency();
     let is_of = |q: f64| {
         move |metric: &Metric| match metric {
@@ -115,7 +115,7 @@ fn times<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
     };
     let high = HIGH.iter().find(|(_, q, _)| times.quantile(*q).is_some());
     let high = high.unwrap_or(&HIGH[0]);
-    [&MEDIAN, high, &SLOWEST].map(|(name, q, of_row)| Tile {
+    [&MEDIAN, high, &SLOWEST].map(|(name, q, of_row)| NumberTile {
         name,
         value: quantile(times, *q, Unicode::On).unwrap_or_else(|| "–".to_owned()),
         aside: (high.1 < HIGH[0].1 && *q == high.1).then(|| "too few requests for p99".to_owned()),
@@ -125,7 +125,7 @@ fn times<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> [Tile<'a>; 3] {
 }
 
 /// The iterations of all pools, if an iteration may have several requests.
-fn iterations(summary: &Summary) -> Option<Tile<'_>> {
+fn iterations(summary: &Summary) -> Option<NumberTile<'_>> {
     let all = || {
         let pools = summary.pools();
         pools.filter_map(|(_, figures)| figures.iterations.as_ref())
@@ -133,7 +133,7 @@ fn iterations(summary: &Summary) -> Option<Tile<'_>> {
     all().next()?;
     let begun: u64 = all().map(|iterations| iterations.counts.sent).sum();
     let failed: u64 = all().map(|iterations| iterations.counts.failed).sum();
-    Some(Tile {
+    Some(NumberTile {
         name: "Iterations",
         value: count(begun),
         aside: Some(match failed {
@@ -146,7 +146,7 @@ fn iterations(summary: &Summary) -> Option<Tile<'_>> {
 }
 
 /// The received messages of streams.
-fn messages(summary: &Summary) -> Option<Tile<'_>> {
+fn messages(summary: &Summary) -> Option<NumberTile<'_>> {
     let messages = &summary.total.messages;
     if !messages.any() {
         return None;
@@ -158,7 +158,7 @@ fn messages(summary: &Summary) -> Option<Tile<'_>> {
     let first = quantile(&messages.first, 0.5, Unicode::On);
     let first = first.map(|time| format!("first after {time} (p50)"));
     let aside: Vec<String> = per_second.into_iter().chain(first).collect();
-    Some(Tile {
+    Some(NumberTile {
         name: "Messages received",
         value: count(messages.received),
         aside: Some(aside.join(", ")),
@@ -168,14 +168,14 @@ fn messages(summary: &Summary) -> Option<Tile<'_>> {
 }
 
 /// The times to the first token and per token, and the tokens per second, if the run has answers.
-fn answers<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> Vec<Tile<'a>> {
+fn answers<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> Vec<NumberTile<'a>> {
     let Some(llm) = summary.total.llm() else {
         return Vec::new();
     };
     let is_of = |times| move |metric: &Metric| matches!(metric, Metric::Of(of, _) if *of == times);
     let ttft = llm.ttft_of(summary.model());
     let time = |histogram, q| quantile(histogram, q, Unicode::On);
-    let tile = |name, histogram, rule, course| Tile {
+    let tile = |name, histogram, rule, course| NumberTile {
         name,
         value: time(histogram, 0.5).unwrap_or_else(|| "–".to_owned()),
         aside: time(histogram, 0.99).map(|p99| format!("p50, p99 {p99}")),
@@ -198,7 +198,7 @@ fn answers<'a>(summary: &'a Summary, rows: &[IntervalRow]) -> Vec<Tile<'a>> {
     }
     if summary.duration > Nanos::ZERO {
         let per_second = llm.tokens() as f64 / summary.duration.as_secs_f64();
-        tiles.push(Tile {
+        tiles.push(NumberTile {
             name: "Tokens",
             value: rate(per_second),
             aside: Some(format!("{} generated", count(llm.tokens()))),
@@ -239,7 +239,7 @@ fn course(rows: &[IntervalRow], value: impl Fn(&IntervalRow) -> Option<f64>) -> 
     (known >= 3).then(|| Spark::new(columns))
 }
 
-impl Tile<'_> {
+impl NumberTile<'_> {
     fn print(&self, out: &mut Markup) {
         let failed: &[_] = match self.rule {
             Some(rule) if !rule.passed => &[("class", "is-bad")],

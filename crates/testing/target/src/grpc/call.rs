@@ -3,7 +3,7 @@
 use super::Grpc;
 use super::ended::Ended;
 use super::inlet::Inlet;
-use super::outlet::Outlet;
+use super::outlet::CallOutlet;
 use super::status::Status;
 use crate::answer::{Afterwards, Counting, RawEnd};
 use crate::clock;
@@ -27,7 +27,7 @@ const WORDS: &str = "x-drumfire";
 pub(crate) struct Call {
     pub(crate) grpc: Arc<Grpc>,
     pub(crate) inlet: Inlet,
-    pub(crate) outlet: Outlet,
+    pub(crate) outlet: CallOutlet,
     pub(crate) metadata: HeaderMap,
     desk: Rc<Desk>,
     sleeps: Rc<Sleeps>,
@@ -42,7 +42,7 @@ impl Call {
         grpc: Arc<Grpc>,
         visit: &Visit,
         inlet: Inlet,
-        outlet: Outlet,
+        outlet: CallOutlet,
         metadata: HeaderMap,
     ) -> Self {
         Self {

@@ -5,7 +5,7 @@ use super::call::Call;
 use super::coding::Encoding;
 use super::ended::Ended;
 use super::inlet::Inlet;
-use super::outlet::Outlet;
+use super::outlet::CallOutlet;
 use super::status::Status;
 use super::{greeter, reflection, shop, test_service};
 use crate::clock;
@@ -34,7 +34,7 @@ pub(crate) async fn answer(
     (head, body): (Parts, RecvStream),
 ) {
     let arrived = clock::now();
-    let mut outlet = Outlet::new(respond);
+    let mut outlet = CallOutlet::new(respond);
     echo(&head.headers, &mut outlet);
     let encoding = encoding(&head.headers, &mut outlet);
     let inlet = Inlet::new(body, *encoding.as_ref().unwrap_or(&Encoding::Identity));
@@ -137,7 +137,7 @@ fn deadline(metadata: &HeaderMap, arrived: Nanos) -> Result<Option<Nanos>, Statu
 }
 
 /// The compression of a request's messages; the answer uses the same if the client accepts it.
-fn encoding(metadata: &HeaderMap, outlet: &mut Outlet) -> Result<Encoding, Status> {
+fn encoding(metadata: &HeaderMap, outlet: &mut CallOutlet) -> Result<Encoding, Status> {
     let Some(name) = metadata.get("grpc-encoding") else {
         return Ok(Encoding::Identity);
     };
@@ -160,7 +160,7 @@ fn encoding(metadata: &HeaderMap, outlet: &mut Outlet) -> Result<Encoding, Statu
 }
 
 /// Copies the metadata that the server returns.
-fn echo(metadata: &HeaderMap, outlet: &mut Outlet) {
+fn echo(metadata: &HeaderMap, outlet: &mut CallOutlet) {
     let copy = |to: &mut HeaderMap<HeaderValue>, name: &HeaderName, value: &HeaderValue| {
         to.append(name.clone(), value.clone());
     };

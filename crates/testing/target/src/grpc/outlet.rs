@@ -20,7 +20,7 @@ const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
 
 /// A call's answer in progress.
-pub(crate) struct Outlet {
+pub(crate) struct CallOutlet {
     respond: SendResponse<Bytes>,
     /// The stream, after the headers were sent.
     stream: Option<SendStream<Bytes>>,
@@ -35,7 +35,7 @@ pub(crate) struct Outlet {
     pub(crate) cut: bool,
 }
 
-impl Outlet {
+impl CallOutlet {
     pub(crate) fn new(respond: SendResponse<Bytes>) -> Self {
         Self {
             respond,

@@ -6,7 +6,7 @@
 use crate::answer::{Afterwards, RawEnd};
 use crate::clock;
 use crate::hub::Hub;
-use crate::llm::{LlmEnd, LlmHead, LlmJob, Outlet, Recording, Rest};
+use crate::llm::{LlmEnd, LlmHead, LlmJob, LlmRecording, Outlet, Rest};
 use crate::stream::Gone;
 use crate::wire::Wire;
 use http::StatusCode;
@@ -102,7 +102,7 @@ impl Outlet for ChunkOutlet<'_> {
         &mut self,
         bytes: &[u8],
         rest: Rest,
-        recording: &Rc<Recording>,
+        recording: &Rc<LlmRecording>,
     ) -> Result<(), Gone> {
         let out = &mut self.buffer;
         match self.is_chunked && !bytes.is_empty() {

@@ -12,7 +12,7 @@ use crate::planner::{Intent, Keying};
 use crate::reaction::{AnswerPlan, Reaction};
 use crate::rendered::{Rendered, render};
 use crate::request::{RequestBody, RequestHead};
-use crate::socket::{self, Pipe};
+use crate::socket::{self, SocketBytes};
 use crate::stream::sleep_unless_gone;
 use crate::upgrade::SocketPlan;
 use crate::visit::Visit;
@@ -162,7 +162,7 @@ impl Exchange {
             return self.visit.gone(Afterwards::Stay);
         };
         self.visit.answered(Afterwards::Stay);
-        let pipe = Pipe::Http2 {
+        let pipe = SocketBytes::Http2 {
             receive,
             send,
             _visit: self.visit,

@@ -3,7 +3,7 @@
 use crate::answer::Afterwards;
 use crate::flushes::Flushes;
 use crate::hub::Hub;
-use crate::llm::{LlmEnd, LlmHead, LlmJob, Outlet, Recording, Rest};
+use crate::llm::{LlmEnd, LlmHead, LlmJob, LlmRecording, Outlet, Rest};
 use crate::stream::{Gone, room};
 use crate::visit::Visit;
 use bytes::Bytes;
@@ -69,7 +69,7 @@ impl Outlet for FrameOutlet {
         &mut self,
         bytes: &[u8],
         rest: Rest,
-        recording: &Rc<Recording>,
+        recording: &Rc<LlmRecording>,
     ) -> Result<(), Gone> {
         let stream = self.stream.as_mut().ok_or(Gone)?;
         let mut bytes = Bytes::copy_from_slice(bytes);

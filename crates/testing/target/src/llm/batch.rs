@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 
 /// The seats of a worker's streams.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub(crate) struct StreamSeats {
     /// The maximum number of streams; `None`: any.
     capacity: Option<u32>,
     /// The maximum number of waiting requests; `None`: any.
@@ -30,7 +30,7 @@ struct Waiter {
 #[derive(Debug)]
 pub(crate) struct QueueFull;
 
-impl Batch {
+impl StreamSeats {
     pub(crate) fn new(capacity: Option<u32>, queue: Option<u32>) -> Self {
         Self {
             capacity,
@@ -96,7 +96,7 @@ impl Batch {
 /// A seat, or a place in the queue. Dropping it frees the seat.
 #[derive(Debug)]
 pub(crate) struct Seat {
-    batch: Rc<Batch>,
+    batch: Rc<StreamSeats>,
     waiter: Rc<Waiter>,
     joined: Nanos,
     /// The time at which the stream ended by its schedule.
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn seats_pass_on_in_order_at_the_times_of_the_schedule() {
-        let batch = Rc::new(Batch::new(Some(1), None));
+        let batch = Rc::new(StreamSeats::new(Some(1), None));
         let mut first = batch.join(Nanos(10)).unwrap();
         let second = batch.join(Nanos(20)).unwrap();
         let third = batch.join(Nanos(30)).unwrap();
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn who_gives_up_waiting_leaves_the_queue_and_a_full_queue_refuses() {
-        let batch = Rc::new(Batch::new(Some(1), Some(1)));
+        let batch = Rc::new(StreamSeats::new(Some(1), Some(1)));
         let first = batch.join(Nanos(0)).unwrap();
         let second = batch.join(Nanos(0)).unwrap();
         assert!(batch.join(Nanos(0)).is_err());
@@ -177,7 +177,7 @@ mod tests {
         let third = batch.join(Nanos(1)).unwrap();
         drop(first);
         assert_eq!((taken(&third), batch.running()), (Some(1), 1));
-        let unlimited = Rc::new(Batch::new(None, None));
+        let unlimited = Rc::new(StreamSeats::new(None, None));
         let seats: Vec<Seat> = (0..9).map(|n| unlimited.join(Nanos(n)).unwrap()).collect();
         assert_eq!(seats.iter().filter_map(taken).count(), 9);
         assert_eq!(unlimited.running(), 9);

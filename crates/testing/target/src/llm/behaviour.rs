@@ -61,15 +61,15 @@ impl Default for LlmBehaviour {
 
 /// The reason why a value of a parameter is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadValue(String);
+pub struct BadBehaviour(String);
 
-impl fmt::Display for BadValue {
+impl fmt::Display for BadBehaviour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for BadValue {}
+impl std::error::Error for BadBehaviour {}
 
 impl LlmBehaviour {
     /// Sets a parameter by its name, which is the flag without dashes. Returns whether there is
@@ -77,7 +77,7 @@ impl LlmBehaviour {
     ///
     /// # Errors
     /// If the value is invalid.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<bool, BadValue> {
+    pub fn set(&mut self, name: &str, value: &str) -> Result<bool, BadBehaviour> {
         match name {
             "ttft" => self.ttft = read(value)?,
             "itl" => self.itl = read(value)?,
@@ -96,7 +96,7 @@ impl LlmBehaviour {
             "ping" => self.ping = Some(interval(value)?),
             "event-names" => self.event_names = read(value)?,
             "stream-fault" if self.faults.len() == FAULTS_MAX => {
-                return Err(BadValue(format!("at most {FAULTS_MAX} faults")));
+                return Err(BadBehaviour(format!("at most {FAULTS_MAX} faults")));
             }
             "stream-fault" => self.faults.push(read(value)?),
             _ => return Ok(false),
@@ -105,34 +105,34 @@ impl LlmBehaviour {
     }
 }
 
-fn read<T: FromStr<Err: fmt::Display>>(value: &str) -> Result<T, BadValue> {
+fn read<T: FromStr<Err: fmt::Display>>(value: &str) -> Result<T, BadBehaviour> {
     value
         .parse()
-        .map_err(|error: T::Err| BadValue(error.to_string()))
+        .map_err(|error: T::Err| BadBehaviour(error.to_string()))
 }
 
 /// A number of 1 to a million.
-fn positive(value: &str) -> Result<NonZeroU32, BadValue> {
+fn positive(value: &str) -> Result<NonZeroU32, BadBehaviour> {
     let number = value.parse::<NonZeroU32>().ok();
     let number = number.filter(|n| n.get() <= TokenCount::MAX.0);
-    number.ok_or_else(|| BadValue::of(value, "a number from 1 to 1000000"))
+    number.ok_or_else(|| BadBehaviour::of(value, "a number from 1 to 1000000"))
 }
 
 /// A number of 0 to a million.
-fn count(value: &str) -> Result<u32, BadValue> {
+fn count(value: &str) -> Result<u32, BadBehaviour> {
     let number = value.parse::<u32>().ok();
     let number = number.filter(|n| *n <= TokenCount::MAX.0);
-    number.ok_or_else(|| BadValue::of(value, "a number from 0 to 1000000"))
+    number.ok_or_else(|| BadBehaviour::of(value, "a number from 0 to 1000000"))
 }
 
 /// The time between two pings.
-fn interval(value: &str) -> Result<Nanos, BadValue> {
+fn interval(value: &str) -> Result<Nanos, BadBehaviour> {
     let span = value.parse::<Nanos>().ok();
     let span = span.filter(|span| (Nanos::from_millis(1)..=DELAY_MAX).contains(span));
-    span.ok_or_else(|| BadValue::of(value, "an interval; use 1s, or 1ms to 1h"))
+    span.ok_or_else(|| BadBehaviour::of(value, "an interval; use 1s, or 1ms to 1h"))
 }
 
-impl BadValue {
+impl BadBehaviour {
     fn of(value: &str, remedy: &str) -> Self {
         let value: String = value.chars().take(64).collect();
         Self(format!("`{}` is not {remedy}", value.escape_default()))
@@ -143,12 +143,12 @@ impl BadValue {
 macro_rules! words {
     ($type:ident, $remedy:literal, $($word:literal => $variant:ident),+) => {
         impl FromStr for $type {
-            type Err = BadValue;
+            type Err = BadBehaviour;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 match text {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err(BadValue::of(text, $remedy)),
+                    _ => Err(BadBehaviour::of(text, $remedy)),
                 }
             }
         }

@@ -15,7 +15,7 @@ const TOKENS_DEFAULT: u32 = 128;
 
 /// The length of an answer, and how it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct AnswerLength {
     pub(crate) tokens: u32,
     /// The first tokens, which are reasoning.
     pub(crate) reasoning: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Extent {
     pub(crate) finish: Finish,
 }
 
-impl Extent {
+impl AnswerLength {
     /// Draws the extent of the answer to a request. All tokens of a completion are text.
     pub(crate) fn draw(
         api: Api,
@@ -82,10 +82,10 @@ pub(crate) enum Step {
 }
 
 /// The answer of a request as a stream.
-pub(crate) struct Generation {
+pub(crate) struct AnswerStream {
     form: Box<dyn Form>,
     out: EventWriter,
-    extent: Extent,
+    extent: AnswerLength,
     counts: TokenCounts,
     tokens_per_event: Law<TokenCount>,
     events_per_write: u32,
@@ -96,11 +96,11 @@ pub(crate) struct Generation {
     events: Vec<u32>,
 }
 
-impl Generation {
+impl AnswerStream {
     /// The stream of an answer with this extent.
     pub(crate) fn new(
         form: Box<dyn Form>,
-        extent: Extent,
+        extent: AnswerLength,
         counts: TokenCounts,
         behaviour: &LlmBehaviour,
         mut random: Xoshiro256,

@@ -6,8 +6,8 @@ use super::cache::PrefixCache;
 use super::embedding::{embeddings, ranking};
 use super::fault::{DueFault, StreamFaultKind};
 use super::form::{FormSetting, TokenCounts, form};
-use super::generation::{Extent, Generation};
-use super::job::{LlmJob, Work};
+use super::generation::{AnswerLength, AnswerStream};
+use super::job::{AnswerWork, LlmJob};
 use super::log::LlmRecord;
 use super::metrics::LlmMetrics;
 use super::options::LlmOptions;
@@ -201,8 +201,8 @@ impl LlmIntent {
         let ttft = behaviour.ttft.draw(counts.prompt - cached, &mut random);
         let number = shared.count.fetch_add(1, Ordering::Relaxed);
         let work = match api {
-            Api::Embeddings => Work::Ready(embeddings(&request, counts)),
-            Api::Rerank => Work::Ready(ranking(number, &request, counts)),
+            Api::Embeddings => AnswerWork::Ready(embeddings(&request, counts)),
+            Api::Rerank => AnswerWork::Ready(ranking(number, &request, counts)),
             _ => {
                 let is_cut = drawn.afterwards == Afterwards::Cut;
                 generate(
@@ -219,7 +219,7 @@ impl LlmIntent {
                 number,
                 api,
                 request_id: self.request_id,
-                is_streamed: matches!(work, Work::Stream(_)),
+                is_streamed: matches!(work, AnswerWork::Stream(_)),
                 prompt_tokens: counts.prompt,
                 cached_tokens: cached,
                 read,
@@ -242,8 +242,8 @@ fn generate(
     behaviour: &LlmBehaviour,
     (counts, is_cut): (TokenCounts, bool),
     random: &mut Xoshiro256,
-) -> Work {
-    let extent = Extent::draw(api, request, behaviour, random);
+) -> AnswerWork {
+    let extent = AnswerLength::draw(api, request, behaviour, random);
     let tool = match &request.tool {
         Tool::Always(name) | Tool::Maybe(name) => name.clone(),
         Tool::Never => String::new(),
@@ -253,7 +253,7 @@ fn generate(
     setting.created = clock::wall().0 / 1_000_000_000;
     let words = Xoshiro256::new(random.bits(), 0);
     let form = form(api, setting);
-    let mut generation = Generation::new(form, extent, counts, behaviour, words);
+    let mut generation = AnswerStream::new(form, extent, counts, behaviour, words);
     if is_cut {
         generation.set_fault(DueFault {
             kind: StreamFaultKind::Reset,
@@ -261,8 +261,8 @@ fn generate(
         });
     }
     match request.is_streamed {
-        true => Work::Stream(generation),
-        false => Work::Whole(generation),
+        true => AnswerWork::Stream(generation),
+        false => AnswerWork::Whole(generation),
     }
 }
 

@@ -1,12 +1,12 @@
 //! A planned answer to a request for tokens, and its course.
 
 use super::api::error_type;
-use super::batch::Batch;
+use super::batch::StreamSeats;
 use super::behaviour::{LlmBehaviour, RoleChunk};
 use super::events::comment;
 use super::fault::StreamFaultKind;
-use super::generation::{Generation, Step};
-use super::log::{LlmLog, LlmRecord, Recording};
+use super::generation::{AnswerStream, Step};
+use super::log::{LlmLog, LlmRecord, LlmRecording};
 use super::metrics::LlmMetrics;
 use super::outlet::{LlmHead, Outlet, Rest};
 use super::timing::BatchLaw;
@@ -31,14 +31,14 @@ pub(crate) struct LlmJob {
     pub(crate) behaviour: Arc<LlmBehaviour>,
     /// For the gaps between tokens.
     pub(crate) random: Xoshiro256,
-    pub(crate) work: Work,
+    pub(crate) work: AnswerWork,
     pub(crate) afterwards: Afterwards,
 }
 
 /// What an answer consists of.
-pub(crate) enum Work {
-    Stream(Generation),
-    Whole(Generation),
+pub(crate) enum AnswerWork {
+    Stream(AnswerStream),
+    Whole(AnswerStream),
     /// Vectors or ranks, which take no time after the first token.
     Ready(String),
 }
@@ -47,7 +47,7 @@ pub(crate) enum Work {
 #[derive(Clone, Copy)]
 pub(crate) struct LlmDesk<'a> {
     pub(crate) sleeps: &'a Rc<Sleeps>,
-    pub(crate) batch: &'a Rc<Batch>,
+    pub(crate) batch: &'a Rc<StreamSeats>,
     /// The law of the gaps between tokens that depends on the streams in progress.
     pub(crate) law: Option<BatchLaw>,
     pub(crate) log: &'a Arc<LlmLog>,
@@ -81,8 +81,8 @@ impl LlmJob {
         desk: LlmDesk<'_>,
         outlet: &mut O,
     ) -> Result<LlmEnd, Gone> {
-        let recording = Rc::new(Recording::new(desk.log, self.record.clone()));
-        let mut course = Course {
+        let recording = Rc::new(LlmRecording::new(desk.log, self.record.clone()));
+        let mut course = StreamCourse {
             desk,
             outlet,
             recording: Rc::clone(&recording),
@@ -100,23 +100,23 @@ impl LlmJob {
 }
 
 /// An answer in progress.
-struct Course<'a, O> {
+struct StreamCourse<'a, O> {
     desk: LlmDesk<'a>,
     outlet: &'a mut O,
-    recording: Rc<Recording>,
+    recording: Rc<LlmRecording>,
     read: Nanos,
     last_written: Option<Nanos>,
-    ping: Option<Ping>,
+    ping: Option<StreamComments>,
 }
 
 /// The comments of a stream.
-struct Ping {
+struct StreamComments {
     due: Nanos,
     interval: Nanos,
     bytes: Vec<u8>,
 }
 
-impl Ping {
+impl StreamComments {
     /// The comments of a stream whose head is sent now.
     fn new(behaviour: &LlmBehaviour) -> Option<Self> {
         behaviour.ping.map(|interval| Self {
@@ -131,7 +131,7 @@ impl Ping {
 struct Schedule {
     due: Nanos,
     behaviour: Arc<LlmBehaviour>,
-    batch: Rc<Batch>,
+    batch: Rc<StreamSeats>,
     law: Option<BatchLaw>,
     random: Xoshiro256,
 }
@@ -148,14 +148,16 @@ impl Schedule {
     }
 }
 
-impl<O: Outlet> Course<'_, O> {
+impl<O: Outlet> StreamCourse<'_, O> {
     async fn run(&mut self, job: LlmJob) -> Result<LlmEnd, Gone> {
         let Ok(mut seat) = self.desk.batch.join(job.start) else {
             return self.refuse(&job).await;
         };
         self.desk.metrics.set_load(self.desk.batch);
         let mut work = job.work;
-        if let (Work::Stream(generation), RoleChunk::Now) = (&mut work, job.behaviour.role_chunk) {
+        if let (AnswerWork::Stream(generation), RoleChunk::Now) =
+            (&mut work, job.behaviour.role_chunk)
+        {
             self.outlet.open(&stream_head(&job.record))?;
             generation.open();
             self.send(generation, Rest::More).await?;
@@ -171,9 +173,13 @@ impl<O: Outlet> Course<'_, O> {
             random: job.random,
         };
         let result = match work {
-            Work::Stream(generation) => self.stream(generation, &mut schedule, &job.record).await,
-            Work::Whole(generation) => self.whole(generation, &mut schedule, &job.record).await,
-            Work::Ready(body) => self.ready(&body, &schedule, &job.record).await,
+            AnswerWork::Stream(generation) => {
+                self.stream(generation, &mut schedule, &job.record).await
+            }
+            AnswerWork::Whole(generation) => {
+                self.whole(generation, &mut schedule, &job.record).await
+            }
+            AnswerWork::Ready(body) => self.ready(&body, &schedule, &job.record).await,
         };
         seat.leave(match result {
             Ok(_) => schedule.due,
@@ -185,13 +191,13 @@ impl<O: Outlet> Course<'_, O> {
     /// Sends a stream of events.
     async fn stream(
         &mut self,
-        mut generation: Generation,
+        mut generation: AnswerStream,
         schedule: &mut Schedule,
         record: &LlmRecord,
     ) -> Result<LlmEnd, Gone> {
         let behaviour = Arc::clone(&schedule.behaviour);
         match behaviour.role_chunk {
-            RoleChunk::Now => self.ping = Ping::new(&behaviour),
+            RoleChunk::Now => self.ping = StreamComments::new(&behaviour),
             RoleChunk::First => generation.open(),
             RoleChunk::None => {}
         }
@@ -208,7 +214,7 @@ impl<O: Outlet> Course<'_, O> {
             }
             if is_first && behaviour.role_chunk != RoleChunk::Now {
                 self.outlet.open(&stream_head(record))?;
-                self.ping = Ping::new(&behaviour);
+                self.ping = StreamComments::new(&behaviour);
             }
             is_first = false;
             match step {
@@ -231,7 +237,7 @@ impl<O: Outlet> Course<'_, O> {
     /// Ends a stream with a fault.
     async fn fail(
         &mut self,
-        generation: &mut Generation,
+        generation: &mut AnswerStream,
         kind: StreamFaultKind,
     ) -> Result<LlmEnd, Gone> {
         let end = match kind {
@@ -256,7 +262,7 @@ impl<O: Outlet> Course<'_, O> {
     /// Sends an answer without a stream, after the time of all its tokens.
     async fn whole(
         &mut self,
-        mut generation: Generation,
+        mut generation: AnswerStream,
         schedule: &mut Schedule,
         record: &LlmRecord,
     ) -> Result<LlmEnd, Gone> {
@@ -343,7 +349,7 @@ impl<O: Outlet> Course<'_, O> {
     }
 
     /// Sends the bytes of a stream.
-    async fn send(&mut self, generation: &mut Generation, rest: Rest) -> Result<(), Gone> {
+    async fn send(&mut self, generation: &mut AnswerStream, rest: Rest) -> Result<(), Gone> {
         let tokens = generation.events().iter().sum();
         self.outlet
             .write(generation.bytes(), rest, &self.recording)
@@ -361,7 +367,7 @@ impl<O: Outlet> Course<'_, O> {
         Ok(())
     }
 
-    fn finish(&self, generation: &Generation) {
+    fn finish(&self, generation: &AnswerStream) {
         if self.last_written.is_none() {
             self.desk.metrics.first_token(clock::now() - self.read);
             self.desk.metrics.tokens(generation.counts().output);

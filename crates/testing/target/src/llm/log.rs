@@ -83,13 +83,13 @@ impl LlmLog {
 
 /// The record of a request in progress. The last owner that drops it adds it to the log.
 #[derive(Debug)]
-pub(crate) struct Recording {
+pub(crate) struct LlmRecording {
     log: Arc<LlmLog>,
     record: RefCell<LlmRecord>,
     is_kept: bool,
 }
 
-impl Recording {
+impl LlmRecording {
     /// Begins a record.
     pub(crate) fn new(log: &Arc<LlmLog>, record: LlmRecord) -> Self {
         Self {
@@ -134,7 +134,7 @@ impl Recording {
     }
 }
 
-impl Drop for Recording {
+impl Drop for LlmRecording {
     fn drop(&mut self) {
         if self.is_kept {
             let record = std::mem::take(self.record.get_mut());
@@ -203,8 +203,8 @@ mod tests {
             ..LlmRecord::default()
         };
         let (first, second) = (
-            Recording::new(&log, record(1)),
-            Recording::new(&log, record(0)),
+            LlmRecording::new(&log, record(1)),
+            LlmRecording::new(&log, record(0)),
         );
         first.event(Nanos(10), 2);
         first.written(Nanos(11));
@@ -214,7 +214,7 @@ mod tests {
         first.ended("cancelled");
         drop(first);
         drop(second);
-        drop(Recording::new(&log, record(2)));
+        drop(LlmRecording::new(&log, record(2)));
         let text = print(std::iter::once(&*log));
         let lines: Vec<Value> = text
             .lines()

@@ -1,6 +1,6 @@
 //! The figures of the mock, as vLLM names them.
 
-use super::batch::Batch;
+use super::batch::StreamSeats;
 use super::form::Finish;
 use crate::counters::Tally;
 use drumfire_units::Nanos;
@@ -21,20 +21,20 @@ pub(crate) struct LlmMetrics {
     output_tokens: Tally,
     cached_tokens: Tally,
     finished: [Tally; 3],
-    ttft: Histogram,
-    itl: Histogram,
-    whole: Histogram,
+    ttft: TimeHistogram,
+    itl: TimeHistogram,
+    whole: TimeHistogram,
 }
 
 /// A histogram of times.
 #[derive(Debug, Default)]
-struct Histogram {
+struct TimeHistogram {
     counts: [Tally; BOUNDS.len()],
     count: Tally,
     sum: Tally,
 }
 
-impl Histogram {
+impl TimeHistogram {
     fn record(&self, time: Nanos) {
         let bucket = BOUNDS.iter().position(|bound| time.0 <= bound * 1_000);
         if let Some(bucket) = bucket {
@@ -96,7 +96,7 @@ impl LlmMetrics {
     }
 
     /// Records the streams in progress and the waiting requests.
-    pub(crate) fn set_load(&self, batch: &Batch) {
+    pub(crate) fn set_load(&self, batch: &StreamSeats) {
         self.running.set(batch.running().into());
         self.waiting.set(batch.waiting() as u64);
     }
@@ -150,16 +150,16 @@ pub(crate) fn print<'a>(workers: impl Iterator<Item = &'a LlmMetrics>) -> String
             "vllm:request_success_total{{finished_reason=\"{reason}\"}} {count}"
         );
     }
-    let of = |part: fn(&LlmMetrics) -> &Histogram| -> Vec<&Histogram> {
+    let of = |part: fn(&LlmMetrics) -> &TimeHistogram| -> Vec<&TimeHistogram> {
         workers.iter().map(|worker| part(worker)).collect()
     };
-    Histogram::print(
+    TimeHistogram::print(
         "time_to_first_token_seconds",
         || of(|it| &it.ttft),
         &mut out,
     );
-    Histogram::print("inter_token_latency_seconds", || of(|it| &it.itl), &mut out);
-    Histogram::print(
+    TimeHistogram::print("inter_token_latency_seconds", || of(|it| &it.itl), &mut out);
+    TimeHistogram::print(
         "e2e_request_latency_seconds",
         || of(|it| &it.whole),
         &mut out,

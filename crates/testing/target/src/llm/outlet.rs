@@ -1,6 +1,6 @@
 //! The way of an answer to its client, over any protocol.
 
-use super::log::Recording;
+use super::log::LlmRecording;
 use crate::stream::Gone;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -33,7 +33,7 @@ pub(crate) trait Outlet {
         &mut self,
         bytes: &[u8],
         rest: Rest,
-        recording: &Rc<Recording>,
+        recording: &Rc<LlmRecording>,
     ) -> Result<(), Gone>;
 
     /// Ready when the client has disconnected.

@@ -15,7 +15,7 @@ use tokio::task::yield_now;
 const READ_BYTES: usize = 16 * 1024;
 
 /// The bytes of one WebSocket.
-pub(crate) enum Pipe {
+pub(crate) enum SocketBytes {
     Http1(Wire),
     Http2 {
         receive: RecvStream,
@@ -29,7 +29,7 @@ pub(crate) enum Pipe {
 #[derive(Debug)]
 pub(super) struct Over;
 
-impl Pipe {
+impl SocketBytes {
     /// Adds the next bytes to `input`.
     pub(super) fn poll_read(
         &mut self,

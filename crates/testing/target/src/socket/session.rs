@@ -1,7 +1,7 @@
 //! The conversation of one WebSocket.
 
 use super::deflate::{Deflate, Unreadable};
-use super::pipe::{Over, Pipe};
+use super::pipe::{Over, SocketBytes};
 use crate::clock;
 use crate::hub::Hub;
 use crate::upgrade::{SocketFault, SocketPlan, Switch};
@@ -73,7 +73,7 @@ struct Session {
 }
 
 /// Holds a conversation until its end. The handshake has been sent.
-pub(crate) async fn serve(hub: Rc<Hub>, mut pipe: Pipe, plan: SocketPlan) {
+pub(crate) async fn serve(hub: Rc<Hub>, mut pipe: SocketBytes, plan: SocketPlan) {
     let mut session = Session::new(Rc::clone(&hub), plan);
     let end = loop {
         match session.turn(&mut pipe).await {
@@ -111,7 +111,7 @@ impl Session {
     }
 
     /// Reads frames, sends everything that is due, and waits for more.
-    async fn turn(&mut self, pipe: &mut Pipe) -> Result<(), End> {
+    async fn turn(&mut self, pipe: &mut SocketBytes) -> Result<(), End> {
         if let Err(Refused(code)) = self.read_frames() {
             self.hub.desk.own().tallies.refused.add(1);
             self.close(code);
@@ -136,7 +136,7 @@ impl Session {
     }
 
     /// Waits for bytes, or for the next thing that is due.
-    async fn wait(&mut self, pipe: &mut Pipe) -> Result<(), End> {
+    async fn wait(&mut self, pipe: &mut SocketBytes) -> Result<(), End> {
         let mut sleep = self.next_due().map(|due| self.hub.sleeps.until(due));
         let may_read = self.delayed.len() < DELAYED_MAX;
         let input = &mut self.input;

@@ -1,6 +1,6 @@
 //! The opening handshake, server side (RFC 6455 section 4.2, RFC 8441 section 5).
 
-use super::request::{SocketFault, SocketRequest, Switch};
+use super::request::{SocketFault, Switch, UpgradeRequest};
 use super::terms::DeflateTerms;
 use crate::request::RequestHead;
 use http::Response;
@@ -12,7 +12,7 @@ const VERSION: &[u8] = b"13";
 
 /// The answer to a request for a WebSocket.
 #[derive(Debug)]
-pub(crate) struct Handshake {
+pub(crate) struct UpgradeAnswer {
     /// The answer to the key; `None` over HTTP/2.
     accept: Option<String>,
     /// The first offered subprotocol.
@@ -20,9 +20,9 @@ pub(crate) struct Handshake {
     pub(crate) deflate: Option<DeflateTerms>,
 }
 
-impl Handshake {
+impl UpgradeAnswer {
     /// The answer to a request; `None` if the request does not ask for a WebSocket of this version.
-    pub(crate) fn read(head: &RequestHead<'_>, request: &SocketRequest) -> Option<Self> {
+    pub(crate) fn read(head: &RequestHead<'_>, request: &UpgradeRequest) -> Option<Self> {
         let is_version = head.values("sec-websocket-version").eq([VERSION]);
         let is_http2 = head.protocol == "HTTP/2";
         let asks = match is_http2 {

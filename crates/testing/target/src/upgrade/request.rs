@@ -13,7 +13,7 @@ const SIZE_MAX: u64 = 16 << 20;
 
 /// The conversation that a request selects.
 #[derive(Clone, Debug)]
-pub(crate) struct SocketRequest {
+pub(crate) struct UpgradeRequest {
     /// `n=N`: the number of messages that the server sends unasked.
     pub(crate) count: u32,
     /// `first=LAW`: the time from the handshake to the first of them.
@@ -100,7 +100,7 @@ impl FromStr for SocketFault {
     }
 }
 
-impl SocketRequest {
+impl UpgradeRequest {
     /// The conversation of a request. `size` is the length of the filler in each message that is
     /// sent unasked.
     ///
@@ -154,14 +154,14 @@ impl SocketRequest {
 mod tests {
     use super::*;
 
-    fn read(query: &str) -> Result<SocketRequest, BadParameter> {
+    fn read(query: &str) -> Result<UpgradeRequest, BadParameter> {
         let head = RequestHead {
             method: "GET",
             target: &format!("/ws?{query}"),
             protocol: "HTTP/1.1",
             fields: Vec::new(),
         };
-        SocketRequest::read(&head, 4)
+        UpgradeRequest::read(&head, 4)
     }
 
     #[test]

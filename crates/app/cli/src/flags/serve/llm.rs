@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// The flags of the mock. All but the first require it.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Language model mock")]
-pub(crate) struct LlmFlags {
+pub(crate) struct LlmMockFlags {
     /// Mock a server for language models: chat, completions, responses, messages, embeddings, rerank
     #[arg(long)]
     llm: bool,
@@ -80,7 +80,7 @@ pub(crate) struct LlmFlags {
     prefix_cache: Option<String>,
 }
 
-impl LlmFlags {
+impl LlmMockFlags {
     /// The options of the mock, if it is wanted.
     pub(crate) fn options(&self) -> Result<Option<LlmOptions>, Failure> {
         if !self.llm {

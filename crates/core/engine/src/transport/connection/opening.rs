@@ -228,17 +228,19 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
                 }
                 Ok(Received::Nothing) => return Way::Pending,
                 Ok(Received::End) => refused_by_end(machine),
-                Err(error) => Tunnel::Refused(words_of(error, During::Send)),
+                Err(error) => ProxyTunnel::Refused(words_of(error, During::Send)),
             };
-            if !matches!(tunnel, Tunnel::Waits) {
+            if !matches!(tunnel, ProxyTunnel::Waits) {
                 break tunnel;
             }
         };
         let now = self.cx.io.now();
         match tunnel {
-            Tunnel::Waits => Way::Pending,
-            Tunnel::Open => self.tunnelled(now),
-            Tunnel::Refused(reason) => failed(Failure::with(Outcome::ConnectProxy, reason), now),
+            ProxyTunnel::Waits => Way::Pending,
+            ProxyTunnel::Open => self.tunnelled(now),
+            ProxyTunnel::Refused(reason) => {
+                failed(Failure::with(Outcome::ConnectProxy, reason), now)
+            }
         }
     }
 
@@ -315,7 +317,7 @@ const fn failed(failure: Failure, at: Nanos) -> Way {
 }
 
 /// A proxy's answer to CONNECT.
-enum Tunnel {
+enum ProxyTunnel {
     /// The head of the answer has not arrived yet.
     Waits,
     Open,
@@ -328,26 +330,26 @@ fn read_tunnel(
     machine: &mut Machine,
     mut bytes: &[u8],
     shared: &mut drumfire_http1::Shared,
-) -> Tunnel {
+) -> ProxyTunnel {
     loop {
         let step = match machine.handle_input(bytes, shared) {
             Ok(step) => step,
-            Err(error) => return Tunnel::Refused(refusal(&error)),
+            Err(error) => return ProxyTunnel::Refused(refusal(&error)),
         };
         bytes = &bytes[step.consumed..];
         match step.event {
-            Event::NeedInput => return Tunnel::Waits,
+            Event::NeedInput => return ProxyTunnel::Waits,
             Event::Head(head) if head.body == BodyKind::Tunnel => {
                 return match bytes.is_empty() {
-                    true => Tunnel::Open,
+                    true => ProxyTunnel::Open,
                     false => {
-                        Tunnel::Refused("unexpected bytes after the proxy's answer".to_owned())
+                        ProxyTunnel::Refused("unexpected bytes after the proxy's answer".to_owned())
                     }
                 };
             }
             Event::Head(head) => {
                 let status = head.status;
-                return Tunnel::Refused(format!("the proxy answered with status {status}"));
+                return ProxyTunnel::Refused(format!("the proxy answered with status {status}"));
             }
             // A head comes before these events.
             Event::Interim(_) | Event::Body(_) | Event::End(_) => {}
@@ -356,11 +358,11 @@ fn read_tunnel(
 }
 
 /// The answer of a proxy that has closed the connection.
-fn refused_by_end(machine: &mut Machine) -> Tunnel {
+fn refused_by_end(machine: &mut Machine) -> ProxyTunnel {
     match machine.handle_end() {
         // The head of a response has arrived, and the end completes the response.
-        Ok(_) => Tunnel::Refused(Outcome::Closed.words().to_owned()),
-        Err(error) => Tunnel::Refused(refusal(&error)),
+        Ok(_) => ProxyTunnel::Refused(Outcome::Closed.words().to_owned()),
+        Err(error) => ProxyTunnel::Refused(refusal(&error)),
     }
 }
 
