@@ -365,6 +365,8 @@ impl<'a> Session<'a> {
                 tls: Vec::new(),
             })
         };
+        // Each user has connections of its own. A limit that stays low shows as failures under its name.
+        drumfire_net::raise_descriptor_limit();
         let io = native(Clock::start())
             .map_err(|error| Failure::failed(format!("can't set up the event loop: {error}")))?;
         let hosts = settings.hosts.clone();
