@@ -35,9 +35,14 @@ fn main() -> Result<()> {
             None => std::env::current_exe()?.with_file_name("drumfire"),
         };
         let folder = std::env::temp_dir().join(format!("drumfire-k6-{}", std::process::id()));
-        let table = cost::table(&drumfire, flags.k6.as_deref(), &folder);
+        let printed = cost::table(
+            &drumfire,
+            flags.k6.as_deref(),
+            &folder,
+            &mut stdout().lock(),
+        );
         std::fs::remove_dir_all(&folder)?;
-        return stdout().lock().write_all(table?.as_bytes());
+        return printed;
     }
     let other = match (flags.other, flags.drumfire) {
         (Some(other), _) => Program::k6(other),

@@ -11,7 +11,7 @@ use crate::tool::Programs;
 use drumfire_units::Nanos;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Result;
+use std::io::{Result, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -22,6 +22,9 @@ const ROUNDS: usize = 5;
 /// Users and iterations of the script whose CPU is measured.
 const CPU_USERS: u32 = 20;
 const CPU_ITERATIONS: u32 = 20_000;
+/// The most users whose memory is measured, and the descriptors that a program needs beside connections.
+const USERS_MAX: u32 = 20_000;
+const DESCRIPTORS: u64 = 1_024;
 /// The functions of the library, which then has some 235 kB.
 const FUNCTIONS: usize = 1_650;
 
@@ -66,11 +69,11 @@ struct Candidate<'a> {
     with_library: &'a [u32],
 }
 
-/// The table of costs. Programs are pinned to one core, and the server to another.
+/// Prints the table of costs, row by row. Programs are pinned to one core, and the server to another.
 ///
 /// # Errors
 /// If a program cannot be started, or fails.
-pub fn table(drumfire: &Path, k6: Option<&Path>, folder: &Path) -> Result<String> {
+pub fn table(drumfire: &Path, k6: Option<&Path>, folder: &Path, out: &mut dyn Write) -> Result<()> {
     let mut programs = Programs::find(Some(drumfire.to_owned()), None)?;
     programs.serve = drumfire.to_owned();
     let server = Server::serving(Ipv4Addr::LOCALHOST, &["--threads", "1"], &programs)?;
@@ -85,10 +88,14 @@ pub fn table(drumfire: &Path, k6: Option<&Path>, folder: &Path) -> Result<String
         SCRIPT.replace("const record =", "kept.part1(1, 2);\n  const record =")
     );
     fs::write(&large, with_library)?;
+    // Each user has a connection.
+    let room = drumfire_net::raise_descriptor_limit().unwrap_or(DESCRIPTORS);
+    let room = u32::try_from(room.saturating_sub(DESCRIPTORS)).unwrap_or(u32::MAX);
+    let plain_users = [1_000, USERS_MAX.min(room)];
     let mut candidates = vec![Candidate {
         name: "drumfire",
         program: Program::drumfire(drumfire.to_owned()),
-        plain: &[1_000, 20_000],
+        plain: &plain_users,
         with_library: &[300, 1_000],
     }];
     candidates.extend(k6.map(|k6| Candidate {
@@ -97,11 +104,13 @@ pub fn table(drumfire: &Path, k6: Option<&Path>, folder: &Path) -> Result<String
         plain: &[1_000],
         with_library: &[300],
     }));
-    let mut out = String::from(
-        "| program | script | users | kB a user | µs of CPU a request |\n|---|---|---|---|---|\n",
-    );
+    writeln!(
+        out,
+        "| program | script | users | kB a user | µs of CPU a request |\n|---|---|---|---|---|"
+    )?;
     for candidate in &candidates {
-        for (script, name, users) in [
+        let name = candidate.name;
+        for (script, kind, users) in [
             (&plain, "plain", candidate.plain),
             (&large, "with a library of 235 kB", candidate.with_library),
         ] {
@@ -109,21 +118,13 @@ pub fn table(drumfire: &Path, k6: Option<&Path>, folder: &Path) -> Result<String
             for users in users {
                 let many = peak(&candidate.program, script, &base, *users)?;
                 let each = many.saturating_sub(one) as f64 / f64::from(users - 1) / 1e3;
-                let _ = writeln!(
-                    out,
-                    "| {} | {name} | {users} | {each:.1} | |",
-                    candidate.name
-                );
+                writeln!(out, "| {name} | {kind} | {users} | {each:.1} | |")?;
             }
         }
         let cpu = cpu(&candidate.program, &plain, &base)?;
-        let _ = writeln!(
-            out,
-            "| {} | plain | {CPU_USERS} | | {cpu:.1} |",
-            candidate.name
-        );
+        writeln!(out, "| {name} | plain | {CPU_USERS} | | {cpu:.1} |")?;
     }
-    Ok(out)
+    Ok(())
 }
 
 /// The peak of resident memory with users that are all in a pause of their iteration.
