@@ -85,7 +85,7 @@ files=(
   share/doc/drumfire/{README.md,CHANGELOG.md,LICENSE-APACHE,LICENSE-MIT}
   share/doc/drumfire/{THIRD-PARTY-LICENSES,RUST-LIBRARY-LICENSES.html}
 )
-without_pages() { grep -v '/drumfire-[a-z_-]*\.1\.gz$' | sort; }
+without_pages() { grep -v '/drumfire-[a-z0-9_-]*\.1\.gz$' | sort; }
 tar --list --gzip --file "${names[0]}" | grep -v '/$' | sed 's|^[^/]*/||' | without_pages | expect "${files[@]}"
 mkdir deb
 if command -v dpkg-deb >/dev/null; then

@@ -97,6 +97,12 @@ impl Secrets {
 impl Source {
     fn parse(text: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Self, String> {
         let (kind, rest) = text.split_once('=').unwrap_or((text, ""));
+        if !matches!(kind, "mock" | "file") {
+            return Err(format!(
+                "--secret-source: unknown source `{}`; use mock=KEY=VALUE or file=PATH",
+                kind.escape_debug()
+            ));
+        }
         let mut source = Self {
             name: kind.to_owned(),
             is_default: false,
@@ -120,18 +126,11 @@ impl Source {
                 }
             }
         }
-        match (kind, path) {
-            ("mock", _) => Ok(source),
-            ("file", Some(path)) => {
-                source.values = pairs(path, &read(path)?)?;
-                Ok(source)
-            }
-            ("file", None) => Err("--secret-source: write file=PATH".to_owned()),
-            _ => Err(format!(
-                "--secret-source: unknown source `{}`; use mock=KEY=VALUE or file=PATH",
-                kind.escape_debug()
-            )),
+        if kind == "file" {
+            let path = path.ok_or("--secret-source: write file=PATH")?;
+            source.values = pairs(path, &read(path)?)?;
         }
+        Ok(source)
     }
 }
 
