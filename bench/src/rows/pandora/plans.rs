@@ -34,12 +34,16 @@ pub(super) fn run(drumfire: &Path, plan: &Path) -> Command {
     command
 }
 
-/// A plan of one pool: `pool` has its keys, one per line, in YAML.
+/// A plan of one pool: `pool` has its keys, one per line, in YAML, and may use the feed of people.
 pub(super) fn plan(target: &str, pool: &str, stop: &str) -> String {
     let lines = pool.lines().map(|line| format!("    {line}\n"));
     let pool: String = lines.collect();
+    let feeds = match pool.contains("people.") {
+        true => "feeds: { people: { csv: people.csv } }\n",
+        false => "",
+    };
     format!(
-        "drumfire: 1\nfeeds: {{ people: {{ csv: people.csv }} }}\npools:\n  load:\n    \
+        "drumfire: 1\n{feeds}pools:\n  load:\n    \
          target: {target}\n{pool}stop: {{ {stop} }}\ngenerator: {{ threads: 1 }}\n"
     )
 }
