@@ -92,10 +92,6 @@ impl ServerMetrics {
             last: Nanos::ZERO,
         })
     }
-
-    fn read(&self) -> Result<ServerCounters, String> {
-        read(&self.target)
-    }
 }
 
 impl Observer for ServerMetrics {
@@ -103,7 +99,7 @@ impl Observer for ServerMetrics {
         let name = &self.name;
         let refused =
             |why| SessionError::Refused(format!("can't read the metrics of {name}: {why}"));
-        self.before = self.read().map_err(refused)?;
+        self.before = read(&self.target).map_err(refused)?;
         Ok(())
     }
 
@@ -125,7 +121,7 @@ impl Observer for ServerMetrics {
             return;
         }
         self.last = interval.end;
-        match self.read() {
+        match read(&self.target) {
             Ok(counters) => self.record.add(counters.moment(interval.end)),
             Err(_) => self.record.failed_reads += 1,
         }
