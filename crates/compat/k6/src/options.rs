@@ -121,7 +121,7 @@ impl Options {
         let scenarios = scenarios(&mut merged, &mut warnings)?;
         let thresholds = match merged.remove("thresholds") {
             None => Vec::new(),
-            Some(value) => thresholds(&value)?,
+            Some(value) => thresholds(&value, &mut warnings)?,
         };
         Ok(Self {
             scenarios,
@@ -258,7 +258,13 @@ fn shared(users: u64, iterations: u64, duration: Option<Nanos>) -> Scenario {
     })
 }
 
-fn thresholds(value: &Value) -> Result<Vec<(Selection, Vec<ThresholdRule>)>, OptionsError> {
+/// The keys of a threshold that is an object.
+const OF_THRESHOLD: [&str; 3] = ["threshold", "abortOnFail", "delayAbortEval"];
+
+fn thresholds(
+    value: &Value,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<(Selection, Vec<ThresholdRule>)>, OptionsError> {
     let Value::Object(map) = value else {
         return Err(OptionsError(
             "`thresholds`: use an object of lists".to_owned(),
@@ -266,6 +272,13 @@ fn thresholds(value: &Value) -> Result<Vec<(Selection, Vec<ThresholdRule>)>, Opt
     };
     let rules = map.iter().map(|(key, list)| {
         let selection = Selection::parse(key).map_err(OptionsError)?;
+        let objects = list.as_array().into_iter().flatten();
+        let keys = objects.filter_map(Value::as_object).flat_map(Map::keys);
+        for unknown in keys.filter(|key| !OF_THRESHOLD.contains(&key.as_str())) {
+            warnings.push(format!(
+                "a threshold of `{key}` has no key `{unknown}`; use threshold, abortOnFail or delayAbortEval"
+            ));
+        }
         let rules = match list {
             Value::Array(list) => list.iter().map(ThresholdRule::parse).collect(),
             _ => Err(format!(
@@ -506,11 +519,14 @@ mod tests {
 
     #[test]
     fn thresholds_and_unknown_keys() {
-        let text = r#"{"vuss":1,"thresholds":{"http_req_duration{name:A}":["p(95)<500",{"threshold":"avg<1","abortOnFail":true,"delayAbortEval":"10s"}]}}"#;
+        let text = r#"{"vuss":1,"thresholds":{"http_req_duration{name:A}":["p(95)<500",{"threshold":"avg<1","abortOnFail":true,"abortOnFial":true,"delayAbortEval":"10s"}]}}"#;
         let options = consolidate(&[(Layer::Script, text)]).expect("options");
         assert_eq!(
             options.warnings,
-            ["options has no key `vuss`; did you mean `vus`?"]
+            [
+                "options has no key `vuss`; did you mean `vus`?",
+                "a threshold of `http_req_duration{name:A}` has no key `abortOnFial`; use threshold, abortOnFail or delayAbortEval"
+            ]
         );
         let [(selection, rules)] = options.thresholds.as_slice() else {
             panic!("{options:?}")

@@ -259,10 +259,15 @@ impl ThresholdRule {
         let delay = value.get("delayAbortEval").filter(|delay| !delay.is_null());
         Ok(Self {
             threshold: Threshold::parse(text)?,
-            abort_on_fail: value
-                .get("abortOnFail")
-                .and_then(Value::as_bool)
-                .unwrap_or(false),
+            abort_on_fail: match value.get("abortOnFail") {
+                None | Some(Value::Null) => false,
+                Some(Value::Bool(is)) => *is,
+                Some(_) => {
+                    return Err(format!(
+                        "invalid threshold {value}: `abortOnFail` must be true or false"
+                    ));
+                }
+            },
             delay_abort: delay.map_or(Ok(Nanos::ZERO), duration)?,
         })
     }

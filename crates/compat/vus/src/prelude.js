@@ -361,6 +361,18 @@ function compression(name) {
   if (!["gzip", "deflate"].includes(name)) throw new Error(`unknown compression algorithm ${name}`);
   return name;
 }
+const PARAMETERS = new Set(["auth", "compression", "cookies", "headers", "jar", "redirects", "responseCallback", "responseType", "tags", "throw", "timeout"]);
+let looks = 0;
+// Warns of each unknown parameter once. Scripts write the same ones again and again, so that a look at the first
+// requests finds them.
+function lookAt(params) {
+  looks += 1;
+  for (const name of keys(params)) {
+    if (PARAMETERS.has(name)) continue;
+    PARAMETERS.add(name);
+    native.log("warning", `requests have no parameter "${name}"; drumfire ignores it`);
+  }
+}
 // The request as a list, in the order in which the host reads it.
 function request(method, address, body, params) {
   const tagged = address instanceof TaggedUrl ? address.name : null;
@@ -386,6 +398,7 @@ function request(method, address, body, params) {
     }
     return list;
   }
+  if (looks < 100) lookAt(params);
   if (params.responseCallback !== undefined) callback = statusesOf(params.responseCallback);
   const headers = flat(params.headers, (value) => Array.isArray(value) ? value.join(", ") : String(value)) ?? [];
   if (params.compression && body !== null) {

@@ -331,7 +331,7 @@ impl<'a> Session<'a> {
         self.results(&mut run, &verdict, &shown)?;
         truth.show(&verdict, self.output)?;
         match self.exit(&verdict)? {
-            Exit::Done => Ok(truth.exit(&verdict)),
+            Exit::Done => Ok(truth.exit(&verdict, self.output)),
             exit => Ok(exit),
         }
     }

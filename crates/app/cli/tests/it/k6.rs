@@ -361,6 +361,39 @@ fn what_is_missing_is_named() {
     }
 }
 
+/// What has no effect is named once, and a run without evidence is no strict success.
+#[test]
+fn what_has_no_effect_is_named() {
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let url = serve.url.trim_end_matches('/');
+    let script = "
+import http from 'k6/http';
+export const options = { iterations: 3, thresholds: { checks: [{ threshold: 'rate>=0', abortOnFial: true }] } };
+export default function () { http.get('URL/', { tmeout: '1s' }) }";
+    let run = k6(&folder, url, "", script);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("no key `abortOnFial`"),
+        "{}",
+        run.stderr
+    );
+    let named = run.stderr.matches("no parameter \\\"tmeout\\\"").count();
+    assert_eq!(named, 1, "{}", run.stderr);
+
+    let run = k6(&folder, "", "--strict", "export default () => {}");
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert!(run.stderr.contains("nothing to judge"), "{}", run.stderr);
+    let strange = "export const options = { thresholds: { checks: [{ threshold: 'rate>0', abortOnFail: 'yes' }] } };
+export default () => {}";
+    let run = k6(&folder, "", "", strange);
+    assert_eq!(run.code, Some(104), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("must be true or false"),
+        "{}",
+        run.stderr
+    );
+}
+
 /// Pages, the forms on them and their links.
 #[test]
 fn pages_are_read_and_their_forms_sent() {

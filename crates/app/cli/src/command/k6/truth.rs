@@ -11,6 +11,7 @@ use drumfire_report::html::{self, Origin};
 use drumfire_report::line::Line;
 use drumfire_report::text::{self, RunSection};
 use drumfire_report::{NamedFile, Naming, json};
+use drumfire_session::Console as _;
 use drumfire_units::{Nanos, rounded};
 use drumfire_vus::Verdict;
 use std::path::Path;
@@ -83,13 +84,17 @@ impl Truth {
     }
 
     /// The exit code of a run that has done what k6 requires of it.
-    pub(super) fn exit(&self, verdict: &Verdict) -> Exit {
+    pub(super) fn exit(&self, verdict: &Verdict, output: &Output) -> Exit {
+        if !self.is_strict {
+            return Exit::Done;
+        }
         let summary = verdict.summary.as_deref();
-        let summary = summary.filter(|of| self.is_strict && of.total.counts.intended > 0);
-        let is_trusted = summary.is_none_or(|summary| {
-            summary.verdict.validity == Validity::Valid && summary.load.kept != Some(false)
-        });
-        match is_trusted {
+        let Some(summary) = summary.filter(|of| of.total.counts.intended > 0) else {
+            output
+                .note("--strict: the scenarios sent no HTTP request, so there is nothing to judge");
+            return Exit::NotStrict;
+        };
+        match summary.verdict.validity == Validity::Valid && summary.load.kept != Some(false) {
             true => Exit::Done,
             false => Exit::NotStrict,
         }
