@@ -16,6 +16,17 @@
 //! for it. Each user has connections of its own to each origin: as many as it has simultaneous
 //! requests if a connection carries one, and else one. A WebSocket has a connection of its own.
 
+/// Lends the transport the parts that it needs for one call.
+macro_rules! context {
+    ($own:ident) => {
+        &mut $crate::transport::Context {
+            io: &mut $own.io,
+            handler: &mut $own.desk,
+            timers: &mut $own.timers,
+        }
+    };
+}
+
 mod desk;
 mod reply;
 mod sites;
@@ -34,7 +45,7 @@ use crate::id::{ExchangeId, LaneId, Shard, ShareId};
 use crate::limits::SITE_LOOK;
 use crate::prepare::{Resolver, form};
 use crate::timers::{Timers, Wake};
-use crate::transport::{Context, Further, Output, Transport};
+use crate::transport::{Further, Output, Transport};
 use drumfire_measure::Outcome;
 use drumfire_net::{Fault, Io, Readiness};
 use drumfire_plan::{HttpRequest, Plan, Pool};
@@ -100,17 +111,6 @@ pub struct Client<I> {
     shares: HashMap<(u32, LaneId), Vec<UserShare>>,
 }
 
-/// Lends the transport the parts that it needs for one call.
-macro_rules! context {
-    ($own:ident) => {
-        &mut Context {
-            io: &mut $own.io,
-            handler: &mut $own.desk,
-            timers: &mut $own.timers,
-        }
-    };
-}
-
 impl<I: Io> Client<I> {
     /// A client without connections, over a driver whose time is the time of all replies.
     pub fn new(io: I, settings: ClientSettings) -> Self {
@@ -150,14 +150,19 @@ impl<I: Io> Client<I> {
     /// [`Self::cancel`].
     pub fn send(&mut self, request: ClientRequest) -> Ticket {
         let now = self.io.now();
-        let origin = request.request.url.origin.clone();
         let id = self.desk.begin(request, now);
-        match self.sites.find(&origin, Use::Requests, id) {
+        self.seek(id, Use::Requests);
+        Ticket(id.0)
+    }
+
+    /// Puts a request on its way, as soon as its site is known.
+    fn seek(&mut self, id: ExchangeId, of: Use) {
+        let origin = self.desk.entry_mut(id).request.url.origin.clone();
+        match self.sites.find(&origin, of, id) {
             Ok(Found::Site(site)) => self.submit_first(id, site),
             Ok(Found::Sought) => {}
-            Err(failure) => self.desk.end(id, failure, now),
+            Err(failure) => self.desk.end(id, failure, self.io.now()),
         }
-        Ticket(id.0)
     }
 
     /// Puts a request whose site is known on a connection of its user.
@@ -202,22 +207,32 @@ impl<I: Io> Client<I> {
     /// Ends a request without a reply.
     pub fn cancel(&mut self, ticket: Ticket) {
         let id = ExchangeId(ticket.0);
+        self.release(id);
+        self.give_up(id);
+    }
+
+    /// Ends an exchange of which nobody wants to know the result.
+    fn give_up(&mut self, id: ExchangeId) {
         if self.desk.is_running(id) {
             let now = self.io.now();
             self.transport.cancel(context!(self), id, now);
             self.sites.forget(id);
         }
-        self.release(id);
         self.desk.forget(id);
     }
 
     /// Returns the seat of a request.
     fn release(&mut self, id: ExchangeId) {
         let entry = self.desk.entry_mut(id);
-        let Some((lane, share)) = entry.seat.take() else {
-            return;
-        };
-        let of_user = self.shares.get_mut(&(entry.user, lane));
+        if let Some(seat) = entry.seat.take() {
+            let user = entry.user;
+            self.leave(user, seat);
+        }
+    }
+
+    /// Returns a seat of a user.
+    fn leave(&mut self, user: u32, (lane, share): (LaneId, ShareId)) {
+        let of_user = self.shares.get_mut(&(user, lane));
         let mut of_user = of_user.into_iter().flatten();
         if let Some(used) = of_user.find(|used| used.share == share) {
             used.busy -= 1;

@@ -252,10 +252,9 @@ impl<'a> Asked<'a> {
 mod tests {
     use super::*;
     use drumfire_plan::{
-        Body, ClockChoice, Connections, Cookies, Expect, Generator, HttpOptions, HttpRequest,
-        KeepAlive, KeepAliveHints, LatePolicy, Life, Method, Pause, PlanParts, Program, Reach,
-        ReusedClosed, Samples, Sequence, Spread, Stop, Timeouts, Transcripts, Url, UserSteps,
-        WaitChoice, Warmup,
+        ClockChoice, Connections, Cookies, Expect, Generator, HttpOptions, HttpRequest, KeepAlive,
+        KeepAliveHints, LatePolicy, Life, Method, Pause, PlanParts, Program, Reach, ReusedClosed,
+        Samples, Sequence, Spread, Stop, Timeouts, Transcripts, Url, UserSteps, WaitChoice, Warmup,
     };
     use drumfire_units::Nanos;
 
@@ -266,20 +265,7 @@ mod tests {
     };
 
     fn request(url: &str) -> HttpRequest {
-        HttpRequest {
-            timeout: None,
-            step: String::new(),
-            data: None,
-            call: None,
-            events: None,
-            socket: None,
-            expect: None,
-            inspection: None,
-            method: Method::parse("GET").unwrap(),
-            headers: Vec::new(),
-            body: Body(None),
-            url: Url::parse(url).unwrap(),
-        }
+        HttpRequest::new(Method::get(), Url::parse(url).unwrap())
     }
 
     /// A pool with ten users and connections to these hosts.

@@ -42,6 +42,27 @@ pub struct HttpRequest {
     pub inspection: Option<Arc<dyn Inspection>>,
 }
 
+impl HttpRequest {
+    /// A request without fields, body, step and anything else.
+    #[must_use]
+    pub const fn new(method: Method, url: Url) -> Self {
+        Self {
+            url,
+            method,
+            headers: Vec::new(),
+            body: Body(None),
+            step: String::new(),
+            data: None,
+            call: None,
+            timeout: None,
+            events: None,
+            socket: None,
+            expect: None,
+            inspection: None,
+        }
+    }
+}
+
 /// The version of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HttpVersion {

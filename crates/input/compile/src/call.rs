@@ -24,7 +24,7 @@ use drumfire_document::names;
 use drumfire_document::{CallOptions, Place, Pool, Request, Stream, Text};
 use drumfire_grpc::Code;
 use drumfire_plan::{
-    Body, Call, CallStatuses, Header, HttpRequest, Inquiry, MessageCompression, Method as Verb,
+    Call, CallStatuses, Header, HttpRequest, Inquiry, MessageCompression, Method as Verb,
     ReplyCheck, RequestData, Streaming, Url, suggestion,
 };
 use drumfire_schema::reflection::Wanted;
@@ -45,18 +45,9 @@ pub(crate) fn silent(
 ) -> Option<HttpRequest> {
     let verb = scope.found.ok(&Place::Nowhere, Verb::parse("POST"))?;
     Some(HttpRequest {
-        timeout: None,
         step: "grpc".to_owned(),
-        data: None,
-        call: None,
-        events: None,
-        socket: None,
-        expect: None,
-        inspection: None,
-        method: verb,
         headers: authority(options, scope),
-        body: Body(None),
-        url,
+        ..HttpRequest::new(verb, url)
     })
 }
 

@@ -140,18 +140,8 @@ fn get(url: &str) -> HttpRequest {
         Err(error) => panic!("`{url}`: {error}"),
     };
     HttpRequest {
-        timeout: None,
-        url: parsed,
-        method: Method::get(),
-        headers: Vec::new(),
-        body: Body::default(),
         step: url.to_owned(),
-        data: None,
-        call: None,
-        events: None,
-        socket: None,
-        expect: None,
-        inspection: None,
+        ..HttpRequest::new(Method::get(), parsed)
     }
 }
 

@@ -127,32 +127,8 @@ impl<I: Io> Run<I> {
             return;
         };
         let now = self.shared.now.get();
-        let unix = self.shared.unix_time(now).0 / 1_000_000_000;
-        let mut users = self.shared.users.borrow_mut();
-        let jar = users[user as usize].jars.jar(leg.errand.jar);
-        leg.cookies_sent = cookies(jar, hop, &leg.errand, unix);
-        drop(users);
-        let mut headers = hop.headers.clone();
-        if !leg.cookies_sent.is_empty() {
-            headers.retain(|header| !header.is("cookie"));
-            if let Ok(header) = Header::new("Cookie", leg.cookies_sent.as_bytes()) {
-                headers.push(header);
-            }
-        }
-        let request = HttpRequest {
-            url: hop.url.clone(),
-            method: hop.method.clone(),
-            headers,
-            body: Body(hop.body.clone()),
-            step: String::new(),
-            data: None,
-            call: None,
-            timeout: None,
-            events: None,
-            socket: None,
-            expect: None,
-            inspection: None,
-        };
+        let request;
+        (request, leg.cookies_sent) = self.request_of(user, hop, &leg.errand);
         let body = match leg.errand.body_form {
             BodyForm::None => BodyUse::Drop,
             BodyForm::Text | BodyForm::Binary => BodyUse::Keep,
@@ -171,6 +147,33 @@ impl<I: Io> Run<I> {
         {
             figures.request_begins(scenario);
         }
+    }
+
+    /// The request of a hop with the cookies of its user, and these cookies.
+    pub(super) fn request_of(
+        &self,
+        user: u32,
+        hop: &Hop,
+        errand: &Errand,
+    ) -> (HttpRequest, String) {
+        let unix = self.shared.unix_time(self.shared.now.get()).0 / 1_000_000_000;
+        let mut users = self.shared.users.borrow_mut();
+        let jar = users[user as usize].jars.jar(errand.jar);
+        let cookies = cookies(jar, hop, errand, unix);
+        drop(users);
+        let mut headers = hop.headers.clone();
+        if !cookies.is_empty() {
+            headers.retain(|header| !header.is("cookie"));
+            if let Ok(header) = Header::new("Cookie", cookies.as_bytes()) {
+                headers.push(header);
+            }
+        }
+        let request = HttpRequest {
+            headers,
+            body: Body(hop.body.clone()),
+            ..HttpRequest::new(hop.method.clone(), hop.url.clone())
+        };
+        (request, cookies)
     }
 
     /// Handles the reply to a request.
@@ -362,12 +365,7 @@ impl<I: Io> Run<I> {
 }
 
 /// The Cookie field of a request: the cookies of the jar, and its own.
-pub(super) fn cookies(
-    jar: &mut drumfire_cookies::Jar,
-    hop: &Hop,
-    errand: &Errand,
-    now: u64,
-) -> String {
+fn cookies(jar: &mut drumfire_cookies::Jar, hop: &Hop, errand: &Errand, now: u64) -> String {
     let of_jar = jars::sent(jar, &hop.url, now);
     if errand.cookies.is_empty() {
         return of_jar;

@@ -11,7 +11,7 @@ use drumfire_engine::{Reply, SocketEvent, SocketRequest, SocketSend, SocketTicke
 use drumfire_k6::Tags;
 use drumfire_measure::Outcome as EngineOutcome;
 use drumfire_net::Io;
-use drumfire_plan::{Body, Header, HttpRequest, MessageKind};
+use drumfire_plan::MessageKind;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
@@ -82,8 +82,9 @@ impl<I: Io> Run<I> {
             tags.set(name, value);
         }
         drop(settings);
-        match self.handshake(user, &socket.errand) {
-            Ok(request) => {
+        match &socket.errand.hop {
+            Ok(hop) => {
+                let (request, _) = self.request_of(user, hop, &socket.errand);
                 let ticket = self.client.open_socket(SocketRequest {
                     user,
                     request,
@@ -103,48 +104,17 @@ impl<I: Io> Run<I> {
                 };
                 self.background(user).sockets.push(own);
             }
-            Err(error) => {
+            Err((error, _)) => {
                 let refused = Happening::Refused(Handshake {
                     url: String::new(),
                     status: 0,
                     fields: Vec::new(),
-                    error,
+                    error: error.clone(),
                 });
                 self.happen(user, number, refused);
             }
         }
         self.answer(user, Answer::Number(number));
-    }
-
-    /// The request of a handshake, with the cookies of the user.
-    fn handshake(&self, user: u32, errand: &Errand) -> Result<HttpRequest, String> {
-        let hop = errand.hop.clone().map_err(|(error, _)| error)?;
-        let unix = self.shared.unix_time(self.shared.now.get()).0 / 1_000_000_000;
-        let mut users = self.shared.users.borrow_mut();
-        let jar = users[user as usize].jars.jar(errand.jar);
-        let sent = super::requests::cookies(jar, &hop, errand, unix);
-        drop(users);
-        let mut headers = hop.headers;
-        if !sent.is_empty()
-            && let Ok(header) = Header::new("Cookie", sent.as_bytes())
-        {
-            headers.retain(|header| !header.is("cookie"));
-            headers.push(header);
-        }
-        Ok(HttpRequest {
-            url: hop.url,
-            method: hop.method,
-            headers,
-            body: Body::default(),
-            step: String::new(),
-            data: None,
-            call: None,
-            timeout: None,
-            events: None,
-            socket: None,
-            expect: None,
-            inspection: None,
-        })
     }
 
     /// Carries out an act on a socket.

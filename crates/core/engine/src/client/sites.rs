@@ -15,8 +15,8 @@ use crate::wire::Settings;
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
 use drumfire_plan::{
-    Body, ClockChoice, Deflate, Generator, HttpRequest, HttpVersion, Method, Origin, Plan,
-    PlanParts, Pool, Scheme, SocketAct, Threads, Url, WaitChoice, Warmup, WebSocket,
+    ClockChoice, Deflate, Generator, HttpRequest, HttpVersion, Method, Origin, Plan, PlanParts,
+    Pool, Scheme, SocketAct, Threads, Url, WaitChoice, Warmup, WebSocket,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -252,20 +252,12 @@ fn plan_of(pool: Pool) -> Option<Plan> {
 
 /// A request that leads to an origin.
 fn first_request(origin: &Origin, of: Use) -> HttpRequest {
+    let url = Url {
+        origin: origin.clone(),
+        target: "/".to_owned(),
+        userinfo: None,
+    };
     HttpRequest {
-        url: Url {
-            origin: origin.clone(),
-            target: "/".to_owned(),
-            userinfo: None,
-        },
-        method: Method::get(),
-        headers: Vec::new(),
-        body: Body::default(),
-        step: String::new(),
-        data: None,
-        call: None,
-        timeout: None,
-        events: None,
         socket: (of == Use::Socket).then(|| {
             Arc::new(WebSocket {
                 act: SocketAct::Connect,
@@ -274,8 +266,7 @@ fn first_request(origin: &Origin, of: Use) -> HttpRequest {
                 deflate: Deflate::No,
             })
         }),
-        expect: None,
-        inspection: None,
+        ..HttpRequest::new(Method::get(), url)
     }
 }
 

@@ -9,10 +9,10 @@
 //! does becomes a [`SocketEvent`], in the order in which it happened.
 
 use super::reply::SocketTicket;
+use super::sites::Use;
 use super::socket_event::{NO_CODE, SocketEvent};
 use super::{BodyUse, Client, ClientRequest};
 use crate::id::{ExchangeId, LaneId, ShareId};
-use crate::transport::{Context, Further};
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
 use drumfire_plan::{
@@ -120,7 +120,7 @@ impl<I: Io> Client<I> {
         self.sockets.talks.insert(number, talk);
         let id = self.begin_exchange(number, Doing::Connect, Body::default(), request.timeout);
         if let Some(id) = id {
-            self.seek_socket(id);
+            self.seek(id, Use::Socket);
         }
         SocketTicket(number)
     }
@@ -157,35 +157,12 @@ impl<I: Io> Client<I> {
         };
         if let Some((id, _)) = talk.current {
             self.sockets.owners.remove(&id);
-            self.cancel_exchange(id);
+            self.give_up(id);
         }
-        if let Some((lane, share)) = talk.seat {
-            let mut cx = Context {
-                io: &mut self.io,
-                handler: &mut self.desk,
-                timers: &mut self.timers,
-            };
-            self.transport.close_share(&mut cx, share);
-            let of_user = self.shares.get_mut(&(talk.user, lane));
-            let mut of_user = of_user.into_iter().flatten();
-            if let Some(used) = of_user.find(|used| used.share == share) {
-                used.busy = 0;
-            }
+        if let Some(seat) = talk.seat {
+            self.transport.close_share(context!(self), seat.1);
+            self.leave(talk.user, seat);
         }
-    }
-
-    fn cancel_exchange(&mut self, id: ExchangeId) {
-        if self.desk.is_running(id) {
-            let now = self.io.now();
-            let mut cx = Context {
-                io: &mut self.io,
-                handler: &mut self.desk,
-                timers: &mut self.timers,
-            };
-            self.transport.cancel(&mut cx, id, now);
-            self.sites.forget(id);
-        }
-        self.desk.forget(id);
     }
 
     /// Begins an exchange of a socket, without a place.
@@ -201,7 +178,13 @@ impl<I: Io> Client<I> {
             until: ReceiveUntil::Count(u64::MAX),
             gap: Nanos::MAX,
         };
-        let mut plan = talk.plan.clone();
+        // Only the handshake, which comes first, has these.
+        let subprotocols = std::mem::take(&mut talk.plan.subprotocols);
+        let headers = std::mem::take(&mut talk.request.headers);
+        let mut plan = WebSocket {
+            subprotocols,
+            ..talk.plan.clone()
+        };
         (plan.act, plan.opens) = match (doing, &talk.queue.front()) {
             (Doing::Connect, _) => (SocketAct::Connect, true),
             (Doing::Receive, _) => {
@@ -218,9 +201,12 @@ impl<I: Io> Client<I> {
             }
             (_, _) => (SocketAct::Ping, false),
         };
-        let mut request = talk.request.clone();
-        request.body = body;
-        request.socket = Some(Arc::new(plan));
+        let request = HttpRequest {
+            headers,
+            body,
+            socket: Some(Arc::new(plan)),
+            ..talk.request.clone()
+        };
         let (user, seat) = (talk.user, talk.seat);
         let now = self.io.now();
         let id = self.desk.begin(
@@ -252,7 +238,7 @@ impl<I: Io> Client<I> {
             Some((id, Doing::Receive)) if !talk.queue.is_empty() => {
                 talk.current = None;
                 self.sockets.owners.remove(&id);
-                self.cancel_exchange(id);
+                self.give_up(id);
             }
             Some(_) => return,
             None => {}
@@ -280,15 +266,7 @@ impl<I: Io> Client<I> {
             talk.queue.pop_front();
         }
         if let (Some(id), Some((_, share))) = (id, seat) {
-            let now = self.io.now();
-            self.desk.at_work(None);
-            let mut cx = Context {
-                io: &mut self.io,
-                handler: &mut self.desk,
-                timers: &mut self.timers,
-            };
-            self.transport
-                .submit(&mut cx, id, share, Further::Expected, now);
+            self.submit(id, share, self.io.now());
         }
     }
 
@@ -345,12 +323,7 @@ impl<I: Io> Client<I> {
         if is_ok && doing == Some(Doing::Send) {
             // The exchange is over, and its connection is to carry the next one.
             let now = self.io.now();
-            let mut cx = Context {
-                io: &mut self.io,
-                handler: &mut self.desk,
-                timers: &mut self.timers,
-            };
-            self.transport.cancel(&mut cx, id, now);
+            self.transport.cancel(context!(self), id, now);
         }
         match (doing, is_ok) {
             (Some(Doing::Connect), _) => {
@@ -383,17 +356,6 @@ impl<I: Io> Client<I> {
                 self.sockets.event(socket, event);
                 self.end_talk(socket);
             }
-        }
-    }
-
-    /// Puts the handshake of a socket on its way.
-    fn seek_socket(&mut self, id: ExchangeId) {
-        let origin = self.desk.entry_mut(id).request.url.origin.clone();
-        let now = self.io.now();
-        match self.sites.find(&origin, super::sites::Use::Socket, id) {
-            Ok(super::sites::Found::Site(site)) => self.submit_first(id, site),
-            Ok(super::sites::Found::Sought) => {}
-            Err(failure) => self.desk.end(id, failure, now),
         }
     }
 }

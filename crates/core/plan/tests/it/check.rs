@@ -11,19 +11,10 @@ use drumfire_units::Nanos;
 use std::sync::Arc;
 
 fn request() -> HttpRequest {
+    let url = Url::parse("http://localhost/").expect("a URL");
     HttpRequest {
-        timeout: None,
-        url: Url::parse("http://localhost/").expect("a URL"),
-        method: Method::get(),
-        headers: Vec::new(),
-        body: Body::default(),
         step: "login".to_owned(),
-        data: None,
-        call: None,
-        events: None,
-        socket: None,
-        expect: None,
-        inspection: None,
+        ..HttpRequest::new(Method::get(), url)
     }
 }
 
